@@ -14,6 +14,7 @@ one, which is zero for values of different signs (hkm Lemma 2).
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -44,14 +45,13 @@ class Kernel:
 
     def __call__(self, x: ArrayLike, y: ArrayLike, gamma: float = 1.0) -> NDArray:
         """Return the gamma-homogeneous, signed kernel of ``x`` and ``y`` (broadcast)."""
-        x, y = np.broadcast_arrays(np.asarray(x, float), np.asarray(y, float))
-        product = np.zeros(x.shape)
-        both = (x != 0) & (y != 0)
+        (xp, x), (_, y) = _floats(x), _floats(y)
+        # Of zeros nothing is used: the product of the signs is zero.
+        sign = xp.sign(x) * xp.sign(y)
+        x, y = (xp.where(sign == 0, xp.ones_like(sign), xp.abs(of)) for of in (x, y))
         # log|y| - log|x| and half powers apart: neither overflows where the kernel does not.
-        log_x, log_y = np.log(np.abs(x[both])), np.log(np.abs(y[both]))
-        magnitude = np.exp(gamma / 2 * (log_x + log_y)) * self.signature(log_y - log_x)
-        product[both] = np.sign(x[both]) * np.sign(y[both]) * magnitude
-        return product
+        log_x, log_y = xp.log(x), xp.log(y)
+        return sign * xp.exp(gamma / 2 * (log_x + log_y)) * self.signature(log_y - log_x)
 
     def same_sign(self, x: ArrayLike, y: ArrayLike, gamma: float = 1.0) -> NDArray:
         r"""Return the kernel where ``x`` and ``y`` have one sign, and 0 where they do not.
@@ -62,30 +62,50 @@ class Kernel:
         return np.where(np.sign(x) * np.sign(y) > 0, self(x, y, gamma), 0)
 
 
-def _sech(t: ArrayLike) -> NDArray:
+def _floats(values: Any) -> tuple[Any, Any]:
+    """Return the functions for an array, and it as floats: NumPy's, or those of its library."""
+    if not isinstance(values, np.ndarray | np.generic | int | float | list | tuple):
+        from kmaps.samples import namespace  # which takes long to import
+
+        if not (xp := namespace(values)).__name__.endswith("numpy"):
+            return xp, values
+    return np, np.asarray(values, float)
+
+
+def _sech(t: ArrayLike, width: float = 1.0) -> NDArray:
     # Written with exp(-|t|), which cannot overflow.
-    decay = np.exp(-np.abs(np.asarray(t, float)))
+    xp, t = _floats(t)
+    decay = xp.exp(-xp.abs(t / width))
     return 2 * decay / (1 + decay**2)
+
+
+def _exponential_signature(lam: ArrayLike) -> NDArray:
+    xp, lam = _floats(lam)
+    return xp.exp(-xp.abs(lam) / 2)
 
 
 def _js_signature(lam: ArrayLike) -> NDArray:
     # Even, so take |λ|, and e^{λ/2} together with the logarithm that shrinks as it grows: their
     # product is e^{-λ/2}·log(1+u)/u with u = e^{-λ}, and nothing overflows.
-    lam = np.abs(np.asarray(lam, float))
-    u = np.maximum(np.exp(-lam), 1e-300)
-    tail = np.log1p(u)
-    return np.exp(-lam / 2) * (tail / u + lam + tail) / (2 * np.log(2))
+    xp, lam = _floats(lam)
+    lam = xp.abs(lam)
+    u = xp.clip(xp.exp(-lam), float(xp.finfo(lam.dtype).smallest_normal), None)
+    tail = xp.log1p(u)
+    return xp.exp(-lam / 2) * (tail / u + lam + tail) / (2 * float(np.log(2)))
+
+
+def _constant(lam: ArrayLike) -> NDArray:
+    xp, lam = _floats(lam)
+    return xp.ones_like(lam)
 
 
 KERNELS: dict[str, Kernel] = {
     kernel.name: kernel
     for kernel in (
-        Kernel(
-            "chi2", lambda lam: _sech(np.asarray(lam) / 2), lambda w: _sech(np.pi * np.asarray(w))
-        ),
+        Kernel("chi2", lambda lam: _sech(lam, 2), lambda w: _sech(np.pi * np.asarray(w))),
         Kernel(
             "intersection",
-            lambda lam: np.exp(-np.abs(lam) / 2),
+            _exponential_signature,
             lambda w: 2 / np.pi / (1 + 4 * np.square(w)),
         ),
         Kernel(
@@ -95,7 +115,7 @@ KERNELS: dict[str, Kernel] = {
         ),
         Kernel(
             "hellinger",
-            lambda lam: np.ones_like(lam, dtype=float),
+            _constant,
             lambda w: np.where(np.asarray(w) == 0, np.inf, 0.0),
         ),
     )

@@ -1,6 +1,10 @@
-"""Samples, dense or sparse, in the types that the compiled loops take."""
+"""Samples, dense or sparse, in the types that the compiled loops take, or of other libraries.
 
-from collections.abc import Iterator
+Arrays of other libraries are those that scikit-learn dispatches (``array_api_dispatch``). What
+computes on them is written once, against the array API standard, where NumPy's are computed too.
+"""
+
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -9,19 +13,137 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from kmaps.checks import refuse_negative, refuse_not_finite
 from kmaps.errors import InputError
 
 AnyMatrix: TypeAlias = Any
 """An ndarray or a sparse matrix of SciPy, which has no types that a union could be made of."""
 
+_EXACT_IN_SINGLE = ("bool", "int8", "uint8", "int16", "uint16", "float16", "bfloat16")
 
-def validate_data(estimator: Any, *arrays: Any, **how: Any) -> Any:
-    """Call scikit-learn's function, but refuse a mask, which it forgets."""
+
+def validate_data(estimator: Any, *arrays: Any, dispatch: bool = False, **how: Any) -> Any:
+    """Call scikit-learn's function, but refuse a mask, which it forgets.
+
+    Arrays of other libraries become NumPy's for training. For prediction they stay what they are
+    with ``dispatch``, and are refused without.
+    """
     from sklearn.utils import validation
 
     for array in arrays:
         refuse_mask(array)
+    if any(map(is_foreign, arrays)):
+        if len(arrays) == 1 and not how.get("reset", True):
+            return _foreign_samples(estimator, *arrays, dispatch, how)
+        arrays = tuple(map(as_numpy, arrays))
     return validation.validate_data(estimator, *arrays, **how)
+
+
+def _foreign_samples(estimator: Any, X: Any, dispatch: bool, how: Mapping[str, Any]) -> Any:
+    """Return samples as floats of their library, checked as NumPy's are; codes as they are."""
+    from sklearn.utils import validation
+
+    xp = namespace(X)
+    if not dispatch:
+        raise InputError(
+            f"X is an array of {xp.__name__.split('.')[-1]}, which {type(estimator).__name__} does "
+            "not take: convert it to NumPy; additive maps, RandomFourierMap, GeneralizedRBFMap, "
+            "CodedSVC, LiblinearSVC and RandomFeatureSVC take it in transform and decision_function"
+        )
+    if not xp.isdtype(X.dtype, ("bool", "integral", "real floating")):
+        raise InputError(f"X is an array of {X.dtype}: expected real numbers")
+    # What it returns may have lost the gradient.
+    validation.validate_data(estimator, _detached(X), reset=False, ensure_all_finite=False)
+    if how.get("dtype", float) is None:
+        return X
+    if X.dtype not in (xp.float32, xp.float64):
+        narrow = any(X.dtype == getattr(xp, name, None) for name in _EXACT_IN_SINGLE)
+        X = xp.astype(X, xp.float32 if narrow else xp.float64)
+    if not bool(xp.all(xp.isfinite(X))):
+        refuse_not_finite(as_numpy(X))
+    return X
+
+
+def is_foreign(array: Any) -> bool:
+    """Return whether an array is of another library than NumPy, and scikit-learn dispatches it."""
+    if isinstance(array, np.ndarray) or sparse.issparse(array):
+        return False
+    from sklearn.utils._array_api import _is_numpy_namespace
+
+    return not _is_numpy_namespace(namespace(array))
+
+
+def namespace(x: Any) -> Any:
+    """Return the functions of the array API standard for an array: NumPy itself for NumPy's."""
+    if isinstance(x, np.ndarray):
+        return np
+    from sklearn.utils._array_api import get_namespace
+
+    return get_namespace(x)[0]
+
+
+def as_numpy(array: Any) -> Any:
+    """Return an array as one of NumPy, in main memory and without its gradient."""
+    if not is_foreign(array):
+        return array
+    from sklearn.utils._array_api import _convert_to_numpy
+
+    return _convert_to_numpy(_detached(array), namespace(array))
+
+
+def _detached(array: Any) -> Any:
+    return array.detach() if namespace(array).__name__.endswith("torch") else array
+
+
+def like(x: Any, constants: ArrayLike) -> Any:
+    """Return floats in the library, the dtype and on the device of ``x``."""
+    if isinstance(x, np.ndarray):
+        return constants
+    return namespace(x).asarray(np.array(constants), dtype=x.dtype, device=x.device)
+
+
+def integers_like(x: Any, numbers: ArrayLike) -> Any:
+    """Return whole numbers in the library and on the device of ``x``."""
+    if isinstance(x, np.ndarray):
+        return numbers
+    return namespace(x).asarray(np.array(numbers, np.int64), device=x.device)
+
+
+def whole(x: Any) -> Any:
+    """Return whole numbers in floating point as integers."""
+    if isinstance(x, np.ndarray):
+        return x.astype(np.intp)
+    xp = namespace(x)
+    return xp.astype(x, xp.int64)
+
+
+def in_double(x: Any) -> Any:
+    """Return an array of another library in the widest floats that its device has."""
+    from sklearn.utils._array_api import _max_precision_float_dtype
+
+    xp = namespace(x)
+    return xp.astype(x, _max_precision_float_dtype(xp, x.device))
+
+
+def looked_up(x: Any, table: NDArray, index: Any) -> Any:
+    """Return ``table[index]`` in the library, the dtype and on the device of ``x``."""
+    if isinstance(x, np.ndarray):
+        return table[index]
+    xp = namespace(x)
+    rows = xp.take(like(x, table), xp.reshape(index, (-1,)), axis=0)
+    return xp.reshape(rows, (*index.shape, *table.shape[1:]))
+
+
+def row_blocks(X: Any, size: int) -> Iterator[Any]:
+    """Yield ``size`` rows after the other, of any library or CSR."""
+    for start in range(0, X.shape[0], size):
+        yield X[start : min(start + size, X.shape[0]), :]
+
+
+def refuse_negative_samples(X: Any, whom: str) -> None:
+    """Raise InputError when there is a negative value in an array of any library."""
+    if bool(namespace(X).any(X < 0)):
+        refuse_negative(as_numpy(X), whom)
 
 
 def refuse_mask(array: Any) -> None:

@@ -23,7 +23,7 @@ ROOMS = {
     "estimators": set(),
     "plugins": {"errors"},
     "_loops": set(),
-    "kernels": {"errors"},
+    "kernels": {"errors", "samples"},
     "checks": {"errors"},
     "parallel": {"errors", "checks"},
     "samples": {"errors", "checks"},

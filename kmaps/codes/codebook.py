@@ -1,7 +1,7 @@
 """Codes: one byte per value, the number of its nearest level."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,18 @@ from kmaps._loops import codes as loops
 from kmaps.checks import refuse_negative, refuse_not_finite, warn_outside
 from kmaps.errors import InputError
 from kmaps.parallel import for_parts
-from kmaps.samples import AnyMatrix, as_float, read_only, summed
+from kmaps.samples import (
+    AnyMatrix,
+    as_float,
+    in_double,
+    integers_like,
+    like,
+    looked_up,
+    namespace,
+    read_only,
+    summed,
+    whole,
+)
 
 if TYPE_CHECKING:
     from kmaps.onnx_graph import Graph, Tensor
@@ -70,11 +81,25 @@ class Codebook:
         return self._searches[values.dtype](values, features, codes)
 
     def codes(self, x: NDArray, feature: NDArray) -> NDArray:
-        """Return the codes of float64 ``x``, each value of its ``feature``."""
+        """Return the codes of float64 ``x``, each value of its ``feature``.
+
+        Of an array of another library they are integers there; all values are of one column.
+        """
+        if not isinstance(x, np.ndarray):
+            search = self._searches[np.dtype(np.float64)]
+            if not isinstance(search, _Uniform):
+                xp = namespace(x)
+                search = _Sorted(self, np.float32 if x.dtype == xp.float32 else np.float64)
+            return search.foreign(x, feature)
         x, feature = np.broadcast_arrays(x, feature)
         codes = np.empty((1, x.size), np.uint8)
         self.encode(np.asarray(x, float).reshape(1, -1), feature.ravel(), codes)
         return codes.reshape(x.shape)
+
+    def count_outside(self, x: Any) -> int:
+        """Return how many values (n, d) of another library lie outside the range."""
+        outside = (x < like(x, self.low)) | (x > like(x, self.high))
+        return int(namespace(x).count_nonzero(outside))
 
     def to_codes(self, X: AnyMatrix, whom: str, unsigned: bool = False) -> AnyMatrix:
         """Return the codes of a dense or CSR matrix, in blocks, in parallel."""
@@ -172,6 +197,16 @@ class _Uniform:
         last = read_only(self.last[of]) if len(self.last) > 1 else self.last[0]
         return loops.nearest_uniform(values, *self.positions(of), last, self.offset, codes)
 
+    def foreign(self, x: Any, feature: NDArray) -> Any:
+        """Return the codes of an array of another library."""
+        _, _, origin, per_unit = self.positions.each
+        of, wide = feature if len(origin) > 1 else 0, in_double(x)
+        first, factor = like(wide, origin[of]), like(wide, per_unit[of])
+        last = like(wide, self.last[of if len(self.last) > 1 else 0])
+        xp = namespace(x)
+        number = xp.floor((wide - first) * factor + self.offset)
+        return whole(xp.minimum(xp.clip(number, 0.0, None), last))
+
 
 class _Sorted:
     def __init__(self, book: Codebook, dtype: type):
@@ -194,6 +229,17 @@ class _Sorted:
         low, high, start = self.low[of], self.high[of], (of * self.width).astype(np.uint32)
         edges, half = read_only(self.edges.reshape(-1)), self.width // 2
         return loops.nearest_sorted(values, low, high, start, edges, half, codes)
+
+    def foreign(self, x: Any, feature: NDArray) -> Any:
+        """Return the codes of an array of another library, by the search of the loop."""
+        start = integers_like(x, feature * self.width if len(self.low) > 1 else 0 * feature)
+        xp, edges, step = namespace(x), self.edges.reshape(-1), self.width // 2
+        place = whole(xp.zeros_like(x)) + start
+        while step:
+            ahead = place + step
+            place = xp.where(looked_up(x, edges, ahead - 1) <= x, ahead, place)
+            step //= 2
+        return place - start
 
 
 class _Bucketed:

@@ -26,7 +26,7 @@ from kmaps.maps.grids import PieceGrid, StepGrid
 from kmaps.maps.parameters import check_anchor
 from kmaps.mercer import eigensystems
 from kmaps.parallel import for_blocks
-from kmaps.samples import AnyMatrix
+from kmaps.samples import AnyMatrix, integers_like, looked_up, namespace
 
 _MOST_CHOICES = 1 << 28  # 4 bytes each: where the last cluster begins, by value and clusters
 
@@ -157,16 +157,19 @@ class AnchorMap(SteppedMap):
         if self.has_codes:
             return super()._curve(x, feature)
         row = np.zeros_like(feature) if self.shared_curve_ else feature
-        nearest = self._codebook.codes(x, feature).astype(np.intp)
-        below = np.maximum(nearest - (x < self.anchors_[row, nearest]), 0)
-        above = np.minimum(below + 1, self._codebook.counts[row] - 1)
-        start, width = (
-            self.anchors_[row, below],
-            self.anchors_[row, above] - self.anchors_[row, below],
-        )
-        t = np.divide(x - start, width, out=np.zeros(x.shape), where=width > 0)
-        t = np.clip(t, 0, 1)[..., None]  # beyond the first and the last anchor it is theirs
-        return (1 - t) * self.table_[row, below] + t * self.table_[row, above]
+        n_anchors = self.anchors_.shape[1]
+        first, last = (integers_like(x, a) for a in (row * n_anchors, self._codebook.counts[row]))
+        anchors, table = self.anchors_.reshape(-1), self.table_.reshape(-1, self.table_.shape[2])
+        xp = namespace(x)
+        nearest = first + self._codebook.codes(x, feature)
+        before = xp.where(x < looked_up(x, anchors, nearest), nearest - 1, nearest)
+        below = xp.maximum(before, first)
+        above = xp.minimum(below + 1, first + last - 1)
+        start = looked_up(x, anchors, below)
+        width = looked_up(x, anchors, above) - start
+        t = (x - start) / xp.where(width > 0, width, xp.ones_like(width))
+        t = xp.clip(t, 0.0, 1.0)[..., None]  # beyond the first and the last anchor it is theirs
+        return (1 - t) * looked_up(x, table, below) + t * looked_up(x, table, above)
 
     def _grid(self) -> StepGrid | PieceGrid | None:
         if self.has_codes:

@@ -8,7 +8,7 @@ else, encoding, tabulating, sparse input, names, comes from here.
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,7 +24,16 @@ from kmaps.errors import InputError
 from kmaps.maps.capabilities import FeatureMap
 from kmaps.maps.grids import LogGrid, PieceGrid, StepGrid
 from kmaps.parallel import for_parts
-from kmaps.samples import AnyMatrix, as_float, summed, validate_data, widened
+from kmaps.samples import (
+    AnyMatrix,
+    as_float,
+    like,
+    namespace,
+    refuse_negative_samples,
+    summed,
+    validate_data,
+    widened,
+)
 
 if TYPE_CHECKING:
     from kmaps.maps.fitted_grid import FittedGrid
@@ -119,12 +128,18 @@ class AdditiveMap(FeatureMap):
         float32; uint8 by direct look-up, in float32. The result is CSR for CSR input, which only
         maps with ``zero_to_zero_`` accept, and from maps that say so.
 
+        Where scikit-learn dispatches arrays (``array_api_dispatch``), one of another library, such
+        as PyTorch, is encoded there by the curve, in its dtype; the result is dense.
+
         Values outside the range of `fit` are counted in one warning per call.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", ensure_all_finite=False)
+        how = {"accept_sparse": "csr", "ensure_all_finite": False}
+        X = validate_data(self, X, reset=False, dispatch=True, **how)
         if issparse(X):
             return self._encode_sparse(X)
+        if not isinstance(X, np.ndarray):
+            return self._encode_foreign(X)
         values, features = as_float(X), np.arange(X.shape[1], dtype=np.int32)  # as CSR has them
         if self.n_stored_ is None:
             return self._encode(values, features)
@@ -208,6 +223,17 @@ class AdditiveMap(FeatureMap):
         if self.n_stored_ is not None:
             return type(X)(self._encode_local(values, X.indices, X.indptr))
         return widened(X, self._encode(values, X.indices)[0], self.n_outputs_)
+
+    def _encode_foreign(self, X: Any) -> Any:
+        """Encode an array of another library by the curve, in its dtype, dense."""
+        if self._unsigned:
+            refuse_negative_samples(X, type(self).__name__)
+        features = np.arange(X.shape[1])
+        inside, outside = self._clamp(X, features)
+        if self.has_codes:
+            outside = self._steps_grid().codebook.count_outside(X)
+        warn_outside(outside, X.shape[0] * X.shape[1], type(self).__name__, stacklevel=5)
+        return namespace(X).reshape(self._curve(inside, features), (X.shape[0], -1))
 
     def _encode_local(self, values: NDArray, features: NDArray, pointers: NDArray) -> csr_array:
         """Encode ``values`` (n, m) with ``n_stored_`` numbers each; rows begin at ``pointers``."""
@@ -296,9 +322,11 @@ class AdditiveMap(FeatureMap):
         """Return ``x`` moved into the range of its ``feature``, and how many that moved."""
         if self.low_ is None or self.high_ is None:
             return x, 0
-        dtype = np.float32 if x.dtype == np.float32 else np.float64
-        inside = np.clip(x, self.low_.astype(dtype)[feature], self.high_.astype(dtype)[feature])
-        return inside, int(np.count_nonzero(inside != x))
+        xp, ends = namespace(x), (self.low_[feature], self.high_[feature])
+        if isinstance(x, np.ndarray) and x.dtype == np.float32:
+            ends = (ends[0].astype(np.float32), ends[1].astype(np.float32))
+        inside = xp.clip(x, like(x, ends[0]), like(x, ends[1]))
+        return inside, int(xp.count_nonzero(inside != x))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -17,6 +17,7 @@ from scipy.special import gammaincinv
 
 from kmaps._loops import fourier as loops
 from kmaps.parallel import for_blocks, product
+from kmaps.samples import is_foreign, like
 
 FREQUENCY_VERSION = 1
 """Changes whenever a key gives other frequencies than before, so that no model uses wrong ones."""
@@ -87,6 +88,8 @@ class DenseFrequencies(Frequencies):
     def _multiply(self, made: NDArray, dtype: type, rows: Any) -> NDArray:
         if issparse(rows) and rows.nnz >= _SPARSE_BELOW * rows.shape[0] * rows.shape[1]:
             rows = rows.toarray()
+        if is_foreign(rows):
+            return rows @ like(rows, made)
         rows = rows.astype(dtype, copy=False)
         with np.errstate(over="ignore", invalid="ignore"):  # reported by the map
             return rows @ made if issparse(rows) else product(rows, made)
@@ -201,6 +204,9 @@ class FastfoodFrequencies(Frequencies):
         return flips, order, gains.astype(dtype), ends, places, scale.astype(dtype)
 
     def _multiply(self, made: tuple[NDArray, ...], dtype: type, rows: Any) -> NDArray:
+        if is_foreign(rows):  # the product as a matrix
+            matrix = self._multiply(made, dtype, np.eye(self.n_features, dtype=dtype))
+            return rows @ like(rows, matrix)
         dense = rows.toarray() if issparse(rows) else rows
         turns = np.empty((rows.shape[0], len(self.indices)), dtype)
         loops.fastfood(np.ascontiguousarray(dense, dtype), *made, turns)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from kmaps._loops import encode as loops
 from kmaps.codes.codebook import Codebook
 from kmaps.codes.table import LookupTable
-from kmaps.samples import read_only
+from kmaps.samples import integers_like, looked_up, namespace, read_only, whole
 
 if TYPE_CHECKING:
     from kmaps.onnx_graph import Graph, Tensor
@@ -211,7 +211,12 @@ class StepGrid:
 
     def curve(self, x: NDArray, feature: NDArray) -> NDArray:
         """Return the curve of each ``feature`` at ``x``: float64, ``x.shape + (r,)``."""
-        return self.tables[np.float64].at(self.codebook.codes(x, feature), feature)
+        codes, table = self.codebook.codes(x, feature), self.tables[np.float64]
+        if isinstance(x, np.ndarray):
+            return table.at(codes, feature)
+        n_tables, n_codes, r = table.values.shape
+        first = integers_like(x, feature * n_codes if n_tables > 1 else 0)
+        return looked_up(x, table.values.reshape(-1, r), first + codes)
 
 
 def _ranges(dtype: type, low: NDArray, high: NDArray, scale: NDArray | float) -> NDArray:
@@ -230,12 +235,13 @@ def range_width(low: NDArray, high: NDArray) -> tuple[NDArray, NDArray]:
 
 def evaluate_pieces(pieces: NDArray, position: NDArray) -> NDArray:
     """Evaluate ``pieces`` (cells, p+1, r) of :class:`PieceGrid` at positions in [0, 1]."""
+    xp = namespace(position)
     scaled = position * len(pieces)
-    cell = np.minimum(np.floor(scaled), len(pieces) - 1).astype(int)
-    t = (scaled - cell)[..., None]
-    value = pieces[cell, -1]
+    start = xp.clip(xp.floor(scaled), 0.0, len(pieces) - 1.0)
+    t, cell = (scaled - start)[..., None], whole(start)
+    value = looked_up(position, pieces[:, -1], cell)
     for q in range(pieces.shape[1] - 2, -1, -1):
-        value = value * t + pieces[cell, q]
+        value = value * t + looked_up(position, pieces[:, q], cell)
     return value
 
 

@@ -28,7 +28,7 @@ from kmaps.maps.base import AdditiveMap
 from kmaps.maps.grids import LogGrid, wave_grid
 from kmaps.maps.parameters import OPTIMAL, check_homogeneous
 from kmaps.maps.signatures import homogeneous_kernel
-from kmaps.samples import AnyMatrix, ratio_of_sizes
+from kmaps.samples import AnyMatrix, like, namespace, ratio_of_sizes
 
 DEFAULT_PERIODS = {
     ("uniform", "chi2"): lambda n: 5.86 * np.sqrt(n) + 3.65,
@@ -134,16 +134,18 @@ class HomogeneousMap(AdditiveMap):
         return optimal_period(kernel, self.order, self.window, ratio)
 
     def _curve(self, x: NDArray, feature: NDArray) -> NDArray:
-        magnitude = np.abs(x)
-        # log 0 is never used: sqrt(0) makes every output of a zero zero.
-        phase = 2 * np.pi / self.period_ * np.log(np.where(magnitude == 0, 1, magnitude))
-        root = np.sign(x) * magnitude ** (self.gamma / 2)
-        outputs = np.empty((*x.shape, 2 * self.order + 1))
-        outputs[..., 0] = root * np.sqrt(self.spectrum_[0])
+        xp = namespace(x)
+        # A zero has the sign 0, which makes its outputs, and here their slopes, zero.
+        magnitude = xp.where(x == 0, xp.ones_like(x), xp.abs(x))
+        phase = float(2 * np.pi / self.period_) * xp.log(magnitude)
+        root = xp.sign(x) * magnitude ** (self.gamma / 2)
+        factors = like(x, np.sqrt(self.spectrum_ * np.r_[1, np.full(self.order, 2)]))
+        outputs = xp.empty((*x.shape, 2 * self.order + 1), dtype=x.dtype, device=x.device)
+        outputs[..., 0] = root * factors[0]
         for j in range(1, self.order + 1):
-            amplitude = root * np.sqrt(2 * self.spectrum_[j])
-            outputs[..., 2 * j - 1] = amplitude * np.cos(j * phase)
-            outputs[..., 2 * j] = amplitude * np.sin(j * phase)
+            amplitude = root * factors[j]
+            outputs[..., 2 * j - 1] = amplitude * xp.cos(j * phase)
+            outputs[..., 2 * j] = amplitude * xp.sin(j * phase)
         return outputs
 
     def _grid(self) -> LogGrid | None:
@@ -205,9 +207,10 @@ class SameSignMap(HomogeneousMap):
     source = "hkm Lemma 2, eq. 17-19"
 
     def _curve(self, x: NDArray, feature: NDArray) -> NDArray:
-        outputs = super()._curve(np.abs(x), feature)
-        positive, negative = (x > 0)[..., None], (x < 0)[..., None]
-        return np.concatenate([positive * outputs, negative * outputs], axis=-1)
+        xp = namespace(x)
+        outputs = super()._curve(xp.abs(x), feature)
+        none, sides = xp.zeros_like(outputs), (x > 0, x < 0)
+        return xp.concat([xp.where(side[..., None], outputs, none) for side in sides], axis=-1)
 
     def _output_names(self) -> list[str]:
         names = super()._output_names()

@@ -20,13 +20,14 @@ from sklearn.utils import check_random_state
 
 from kmaps.codes.codebook import pad_levels
 from kmaps.codes.levels import Columns
+from kmaps.errors import InputError
 from kmaps.kernels import ScalarKernel, scalar_kernel
 from kmaps.maps.base import AdditiveMap
 from kmaps.maps.grids import Curve, PieceGrid
 from kmaps.maps.parameters import check_nystroem
 from kmaps.mercer import eigensystems
 from kmaps.parallel import for_blocks
-from kmaps.samples import AnyMatrix
+from kmaps.samples import AnyMatrix, in_double, is_foreign, like, namespace
 
 if TYPE_CHECKING:
     from kmaps.onnx_graph import Graph, Tensor
@@ -135,11 +136,22 @@ class NystroemMap(AdditiveMap):
         return np.minimum(self.dim, (eigenvalues > rounding).sum(axis=1))
 
     def _curve(self, x: NDArray, feature: NDArray) -> NDArray:
-        k = scalar_kernel(self.kernel)
-        outputs = np.zeros((*x.shape, self.dim))
+        if is_foreign(x):
+            if not isinstance(self.kernel, str):
+                raise InputError(
+                    f"kernel={self.kernel!r}: a function of NumPy's arrays; convert X to NumPy, or "
+                    "use ExactMap or AnchorMap, whose tables are made in fit"
+                )
+            # Large terms cancel: in single precision they would leave 1e-5 of an output.
+            return namespace(x).astype(self._projected(in_double(x), feature), x.dtype)
+        return self._projected(x, feature)
+
+    def _projected(self, x: NDArray, feature: NDArray) -> NDArray:
+        k, xp = scalar_kernel(self.kernel), namespace(x)
+        outputs = xp.zeros((*x.shape, self.dim), dtype=x.dtype, device=x.device)
         for n in range(self.points_.shape[1]):  # one at a time, to need no more than a block
-            to_point = k(x, np.broadcast_to(self.points_[feature, n], x.shape))
-            outputs += to_point[..., None] * self.projection_[feature, n]
+            point = xp.broadcast_to(like(x, self.points_[feature, n]), x.shape)
+            outputs += k(x, point)[..., None] * like(x, self.projection_[feature, n])
         return outputs
 
     def _grid(self) -> "_RootGrid":

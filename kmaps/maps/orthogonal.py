@@ -10,10 +10,10 @@ from math import factorial
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import eval_hermitenorm
 
 from kmaps.maps.parameters import check_fourier, check_hermite
 from kmaps.maps.ranged import RangedMap
+from kmaps.samples import like, namespace
 
 
 @dataclass(eq=False, repr=False)
@@ -62,11 +62,13 @@ class FourierMap(RangedMap):
         check_fourier(self)
 
     def _unit_curve(self, position: NDArray) -> NDArray:
-        harmonics = np.arange(1.0, self.degree + 1)
-        angles = np.pi * (2 * position[..., None] - 1) * harmonics
-        outputs = np.empty((*position.shape, 2 * self.degree))
-        outputs[..., ::2] = np.cos(angles) / harmonics**self.penalty
-        outputs[..., 1::2] = np.sin(angles) / harmonics**self.penalty
+        xp, harmonics = namespace(position), np.arange(1.0, self.degree + 1)
+        angles = np.pi * (2 * position[..., None] - 1) * like(position, harmonics)
+        sizes = like(position, harmonics**self.penalty)
+        shape = *position.shape, 2 * self.degree
+        outputs = xp.empty(shape, dtype=position.dtype, device=position.device)
+        outputs[..., ::2] = xp.cos(angles) / sizes
+        outputs[..., 1::2] = xp.sin(angles) / sizes
         return outputs
 
     def _output_names(self) -> list[str]:
@@ -122,12 +124,21 @@ class HermiteMap(RangedMap):
         check_hermite(self)
 
     def _unit_curve(self, position: NDArray) -> NDArray:
-        degrees = range(1, self.degree + 1)
-        t = 2 * position[..., None] - 1
-        return eval_hermitenorm(degrees, t) * [hermite_factor(j, self.penalty) for j in degrees]
+        t, degrees = 2 * position - 1, range(1, self.degree + 1)
+        outputs = [_hermite(j, t) * hermite_factor(j, self.penalty) for j in degrees]
+        return namespace(position).stack(outputs, axis=-1)
 
     def _output_names(self) -> list[str]:
         return [f"hermite{j}" for j in range(1, self.degree + 1)]
+
+
+def _hermite(j: int, t: NDArray) -> NDArray:
+    """Return He_j of the array t, to the bits of SciPy's, which takes NumPy's arrays alone."""
+    xp = namespace(t)
+    later, value = xp.zeros_like(t), xp.ones_like(t)
+    for k in range(j, 1, -1):
+        later, value = value, t * value - k * later
+    return t * value - later
 
 
 def hermite_factor(j: int, penalty: int) -> float:

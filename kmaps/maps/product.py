@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from kmaps.checks import check_whole
 from kmaps.errors import ConfigError, InputError
 from kmaps.maps.capabilities import DenseMap, FeatureMap
-from kmaps.samples import validate_data
+from kmaps.samples import namespace, validate_data
 
 
 @dataclass(eq=False, repr=False)
@@ -88,14 +88,14 @@ class ProductMap(DenseMap):
         """Map rows to (n, n_outputs_), in the dtype of X."""
         check_is_fitted(self)
         self._refuse_sparse(X)
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
-        out = np.ones((len(X), 1), X.dtype)
+        X = validate_data(self, X, reset=False, dispatch=True, dtype=[np.float64, np.float32])
+        xp, out = namespace(X), namespace(X).ones_like(X[:, :1])
         for i, one in enumerate(self.maps_):
-            encoded = _encoded(one, X[:, [i]])
-            out = (out[:, :, None] * encoded[:, None, :]).reshape(len(X), -1)
+            encoded = _encoded(one, X[:, i : i + 1])
+            out = xp.reshape(out[:, :, None] * encoded[:, None, :], (X.shape[0], -1))
         return out
 
 
 def _encoded(fitted: FeatureMap, column: NDArray) -> NDArray:
     encoded = fitted.transform(column)
-    return encoded.toarray() if issparse(encoded) else np.asarray(encoded)
+    return encoded.toarray() if issparse(encoded) else encoded

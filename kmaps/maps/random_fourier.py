@@ -28,7 +28,7 @@ from kmaps.maps.frequencies import (
 )
 from kmaps.maps.parameters import check_random_fourier
 from kmaps.parallel import for_blocks
-from kmaps.samples import float_type, validate_data
+from kmaps.samples import float_type, is_foreign, namespace, validate_data
 
 if TYPE_CHECKING:
     from kmaps.onnx_graph import Graph, Tensor
@@ -95,10 +95,13 @@ class RandomFeatures(FeatureMap):
         """Return the cosine and the sine of every row along each frequency, pair by pair: (n, 2k).
 
         They are float64 for float64 input and integers beyond 16 bits, else float32. Values are
-        refused whose products with the frequencies overflow.
+        refused whose products with the frequencies overflow. An array of another library that
+        scikit-learn dispatches is transformed there, in its dtype.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse="csr")
+        X = validate_data(self, X, reset=False, dispatch=True, accept_sparse="csr")
+        if is_foreign(X):
+            return self._transform_foreign(X)
         dtype = float_type(X)
         out = np.empty((X.shape[0], 2 * len(self.frequency_indices_)), dtype)
         unit = dtype(self.n_frequencies**-0.5)
@@ -116,11 +119,27 @@ class RandomFeatures(FeatureMap):
             with _pools().limit(limits=1, user_api="blas"):
                 overflow = any(for_blocks(fill, X.shape[0], max(_FEWEST_ROWS, rows)))
             if overflow:
-                raise InputError(
-                    f"values of X are too large for sigma={self.sigma_:.3g}: their products "
-                    "with the frequencies overflow; scale X down or sigma up"
-                )
+                raise self._overflow()
         return out
+
+    def _transform_foreign(self, X: Any) -> Any:
+        """Transform an array of another library, in its dtype."""
+        xp, embedded, waves = namespace(X), self._embed(X), []
+        dtype = np.float32 if X.dtype == xp.float32 else np.float64
+        for _, _, project in self._frequencies.blocks(dtype):
+            turns = project(embedded)
+            angles = 2 * np.pi * (turns - xp.round(turns))
+            waves.append(xp.stack([xp.cos(angles), xp.sin(angles)], axis=-1))
+        out = xp.reshape(xp.concat(waves, axis=1), (X.shape[0], -1)) * self.n_frequencies**-0.5
+        if not bool(xp.all(xp.isfinite(out))):
+            raise self._overflow()
+        return out
+
+    def _overflow(self) -> InputError:
+        return InputError(
+            f"values of X are too large for sigma={self.sigma_:.3g}: their products with the "
+            "frequencies overflow; scale X down or sigma up"
+        )
 
     def add_to_graph(self, graph: "Graph", x: "Tensor") -> "Tensor":
         """Return the outputs of rows in an ONNX graph, which holds the frequencies themselves."""

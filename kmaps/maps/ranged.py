@@ -16,7 +16,7 @@ from sklearn.utils.sparsefuncs import min_max_axis
 from kmaps.errors import InputError
 from kmaps.maps.base import AdditiveMap
 from kmaps.maps.grids import LogGrid, PieceGrid, StepGrid, cubic_pieces, range_width
-from kmaps.samples import AnyMatrix
+from kmaps.samples import AnyMatrix, like
 
 if TYPE_CHECKING:
     from kmaps.maps.fitted_grid import FittedGrid
@@ -66,8 +66,8 @@ class RangedMap(AdditiveMap):
     def _curve(self, x: NDArray, feature: NDArray) -> NDArray:
         # In the order of the compiled loop, so that both round alike.
         per_width = 1 / range_width(self.low_, self.high_)[0]
-        position = (x - self.low_[feature]) * per_width[feature]
-        return self.scale_[feature][..., None] * self._unit_curve(position)
+        position = (x - like(x, self.low_[feature])) * like(x, per_width[feature])
+        return like(x, self.scale_[feature])[..., None] * self._unit_curve(position)
 
     def _ranges(self) -> tuple[NDArray, NDArray, NDArray]:
         """Return the ends and the scale of each range, once when all features share them."""

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -181,6 +181,8 @@ class CodedSVCCV(ProbabilisticClassifier):
     form: str = "auto"
     levels: ArrayLike | None = None
     smooth: float = 0.0
+
+    _dispatches: ClassVar[bool] = True
 
     @property
     def _checks(self) -> dict[str, Any]:

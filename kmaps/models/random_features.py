@@ -7,7 +7,7 @@ samples, so that an SVM with that kernel is about LIBLINEAR's on the features.
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.random import RandomState
@@ -25,9 +25,10 @@ from kmaps.maps.random_fourier import RandomFeatures
 from kmaps.models.choice import Predict, along_c
 from kmaps.models.mapped_rows import MAX_FEATURES, MappedRows, StreamedRows, map_rows
 from kmaps.models.mapped_svc import MappedSVC
-from kmaps.parallel import product
+from kmaps.samples import like
 from kmaps.svm import LiblinearSVC
 from kmaps.svm.model_file import ModelFile
+from kmaps.svm.probabilities import linear_scores
 from kmaps.svm.reduction import Labels, count_problems
 
 if TYPE_CHECKING:
@@ -157,6 +158,8 @@ class RandomFeatureSVC(MappedSVC):
     probability: str | None = None
     random_state: int | RandomState | None = 0
 
+    _dispatches: ClassVar[bool] = True
+
     def _train(self, rows: MappedRows | StreamedRows, labels: Labels) -> None:
         if isinstance(rows, StreamedRows):
             learnt = self._train_in_blocks(rows, labels)
@@ -215,7 +218,8 @@ class RandomFeatureSVC(MappedSVC):
         self.model_bytes_ = coef.nbytes + intercept.nbytes
 
     def _scores(self, X: Any) -> NDArray:
-        return product(self.map_.transform(X), self.coef_.T) + self.intercept_
+        scores = linear_scores(self.map_.transform(X), self.coef_)
+        return scores + like(scores, self.intercept_)
 
     def add_to_graph(self, graph: "Graph", x: "Tensor") -> None:
         """Add the outputs of the model to an ONNX graph."""

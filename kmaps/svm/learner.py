@@ -73,6 +73,7 @@ class Learner(BaseEstimator):
 
     _combined: ClassVar[Combined]
     _problem_name = "binary problems"
+    _dispatches: ClassVar[bool] = False  # whether it predicts on arrays of other libraries
 
     @property
     def _checks(self) -> dict[str, Any]:

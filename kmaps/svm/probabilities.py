@@ -10,7 +10,7 @@ al., ICML 2017, eq. 9). The model that predicts is trained on all samples, as in
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,6 +24,7 @@ from sklearn.utils.metaestimators import available_if
 from kmaps.checks import check_choice, present
 from kmaps.errors import ConfigError, InputError
 from kmaps.parallel import product
+from kmaps.samples import as_numpy, like, namespace
 from kmaps.svm.learner import taken
 from kmaps.svm.model_file import ModelFile
 from kmaps.svm.reduction import Labels, ReducedClassifier
@@ -268,19 +269,21 @@ class ProbabilisticClassifier(ReducedClassifier):
             raise ConfigError(
                 f"probability={self.probability!r}: set after fit, which measured none; fit again"
             )
-        return self._probabilities.of(scores)
+        return like(scores, self._probabilities.of(as_numpy(scores)))
 
     @available_if(lambda self: self.probability is not None)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the logarithms of :meth:`predict_proba`."""
+        probabilities = self.predict_proba(X)
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+            return namespace(probabilities).log(probabilities)
 
 
 class LinearClassifier(ProbabilisticClassifier):
     """A reduced classifier with weights, one of them that of a constant feature, ``bias``."""
 
     bias: float
+    _dispatches: ClassVar[bool] = True
 
     def _set_weights(self, weights: NDArray[np.float64], X: Any) -> None:
         """Keep the weights of each problem, the constant feature's last if there is one."""
@@ -290,9 +293,14 @@ class LinearClassifier(ProbabilisticClassifier):
         self.model_bytes_ = self.coef_.nbytes + self.intercept_.nbytes
 
     def _scores(self, X: Any) -> NDArray:
-        scores = X @ self.coef_.T if issparse(X) else product(X, self.coef_.T)
-        return scores + self.intercept_
+        scores = X @ self.coef_.T if issparse(X) else linear_scores(X, self.coef_)
+        return scores + like(scores, self.intercept_)
 
     def add_to_graph(self, graph: "Graph", x: "Tensor") -> None:
         """Add the outputs of the model to an ONNX graph."""
         self._add_outputs(graph, graph.affine(x, self.coef_.T, self.intercept_))
+
+
+def linear_scores(X: Any, coef: NDArray) -> Any:
+    """Return X (n, m) times the weights (P, m) of linear models, in the library of X."""
+    return product(X, coef.T) if isinstance(X, np.ndarray) else X @ like(X, coef.T)

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from kmaps.checks import check_choice
 from kmaps.errors import ConfigError, InputError
 from kmaps.estimators import ClassifierMixin
-from kmaps.samples import validate_data
+from kmaps.samples import as_numpy, like, namespace, row_blocks, validate_data, whole
 from kmaps.svm.learner import Learner, PreparedRows, input_errors, taken
 
 REDUCTIONS = ("ovr", "ovo")
@@ -126,15 +126,28 @@ def combine_scores(scores: NDArray, n_classes: int, reduction: str) -> NDArray:
     sides = np.zeros((len(pairs), n_classes))
     sides[np.arange(len(pairs)), pairs[:, 0]] = 1
     sides[np.arange(len(pairs)), pairs[:, 1]] = -1
+    lost, moves = (like(scores, given) for given in ((sides < 0).sum(axis=0), sides))
+    xp = namespace(scores)
     # A problem lost is a vote for the negative side: count all those, then move the won ones.
-    votes = (sides < 0).sum(axis=0) + (scores > 0) @ sides
-    sums = scores.astype(np.float64) @ sides
-    return votes + sums / (3 * (np.abs(sums) + 1))
+    won = xp.where(scores > 0, xp.ones_like(scores), xp.zeros_like(scores))
+    votes = lost + won @ moves
+    sums = scores @ moves
+    return votes + sums / (3 * (xp.abs(sums) + 1))
 
 
 def winners(decision: NDArray) -> NDArray[np.intp]:
     """Return the number of the class of each row of a decision function, (n,) or (n, K)."""
-    return decision.argmax(axis=1) if decision.ndim == 2 else (decision > 0).astype(np.intp)
+    if decision.ndim == 2:
+        return namespace(decision).argmax(decision, axis=1)
+    return whole(decision > 0)
+
+
+def labels_of(classes: NDArray, chosen: Any) -> Any:
+    """Return the labels of numbers of classes: numbers in their library, texts in NumPy's."""
+    if isinstance(chosen, np.ndarray) or classes.dtype.kind not in "biuf":
+        return classes[as_numpy(chosen)]
+    xp = namespace(chosen)
+    return xp.take(xp.asarray(np.array(classes), device=chosen.device), chosen, axis=0)
 
 
 def check_sample_weight(sample_weight: ArrayLike | None, n: int) -> NDArray[np.float64]:
@@ -142,7 +155,7 @@ def check_sample_weight(sample_weight: ArrayLike | None, n: int) -> NDArray[np.f
     if sample_weight is None:
         return np.ones(n)
     try:
-        weights = np.array(sample_weight, np.float64)
+        weights = np.array(as_numpy(sample_weight), np.float64)
     except (TypeError, ValueError):
         raise InputError("sample_weight: expected numbers, one for each sample") from None
     if weights.shape != (n,):
@@ -202,20 +215,18 @@ class ReducedClassifier(ClassifierMixin, Learner, metaclass=ABCMeta):
         """
         check_is_fitted(self)
         with input_errors():
-            X = validate_data(self, X, reset=False, **self._checks)
+            X = validate_data(self, X, reset=False, dispatch=self._dispatches, **self._checks)
         block = max(1, _BLOCK_VALUES // self._score_width())
         parts = [
-            combine_scores(
-                self._scores(X[start : start + block]), len(self.classes_), self.multiclass
-            )
-            for start in range(0, X.shape[0], block)
+            combine_scores(self._scores(rows), len(self.classes_), self.multiclass)
+            for rows in row_blocks(X, block)
         ]
-        return np.concatenate(parts) if len(parts) > 1 else parts[0]
+        return namespace(parts[0]).concat(parts) if len(parts) > 1 else parts[0]
 
     def predict(self, X: ArrayLike) -> NDArray:
         """Return the class of each row, from :meth:`decision_function`."""
         chosen = winners(self.decision_function(X))
-        return self.classes_[chosen]
+        return labels_of(self.classes_, chosen)
 
     def _check_training(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kmaps.samples import like, namespace
+
 FORMS = ("projection", "modulation")
 
 
@@ -73,18 +75,20 @@ class CosineSum:
         An atom of a projection gives a cosine and a sine (ldefm Sect. 2), one of a modulation the
         tensor product of such pairs (ldefm Sect. 6.2). A zero frequency gives no sine.
         """
-        x = np.asarray(x, float)
-        outputs = []
-        for omega, weight in zip(self.frequencies, np.sqrt(self.weights), strict=True):
-            phases = [x @ omega] if self.form == "projection" else list((x * omega).T)
+        xp, outputs = namespace(x), []
+        for omega, weight in zip(self.frequencies, np.sqrt(self.weights).tolist(), strict=True):
+            if self.form == "projection":
+                phases = [x @ like(x, omega)]
+            else:
+                phases = [x[:, i] * of_one for i, of_one in enumerate(omega.tolist())]
             moving = [omega.any()] if self.form == "projection" else omega != 0
-            waves = np.full((len(x), 1), weight)
+            waves = xp.full_like(x[:, :1], weight)
             for phase, moves in zip(phases, moving, strict=True):
                 if moves:
-                    pair = np.stack([np.cos(phase), np.sin(phase)], axis=1)
-                    waves = (waves[:, :, None] * pair[:, None, :]).reshape(len(x), -1)
+                    pair = xp.stack([xp.cos(phase), xp.sin(phase)], axis=1)
+                    waves = xp.reshape(waves[:, :, None] * pair[:, None, :], (x.shape[0], -1))
             outputs.append(waves)
-        return np.concatenate(outputs, axis=1)
+        return xp.concat(outputs, axis=1)
 
     def on_grid(self, axes: list[NDArray]) -> NDArray:
         """Return k̂ on the product of ``axes`` (n arrays), by a matrix product of their cosines."""

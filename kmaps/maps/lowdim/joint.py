@@ -19,7 +19,7 @@ from kmaps.maps.lowdim.cosines import CosineSum, atom_dims
 from kmaps.maps.lowdim.selection import largest_within
 from kmaps.maps.parameters import check_joint, check_lowdim_joint
 from kmaps.maps.signatures import check_signature
-from kmaps.samples import validate_data
+from kmaps.samples import namespace, validate_data
 
 
 class JointMap(DenseMap):
@@ -73,10 +73,14 @@ class JointMap(DenseMap):
         """Encode points as (n, n_outputs_), in the dtype of X, those outside the range clamped."""
         check_is_fitted(self)
         self._refuse_sparse(X)
-        X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
-        inside = np.clip(X, self.low_, self.high_)
-        warn_outside(int(np.count_nonzero(inside != X)), X.size, type(self).__name__, stacklevel=4)
-        return self._cosines.features(inside).astype(X.dtype)
+        X = validate_data(self, X, reset=False, dispatch=True, dtype=[np.float64, np.float32])
+        xp = namespace(X)
+        inside = xp.clip(X, self.low_, self.high_)
+        outside, total = int(xp.count_nonzero(inside != X)), X.shape[0] * X.shape[1]
+        warn_outside(outside, total, type(self).__name__, stacklevel=4)
+        if isinstance(X, np.ndarray):
+            return self._cosines.features(inside.astype(np.float64)).astype(X.dtype)
+        return self._cosines.features(inside)
 
 
 @dataclass(eq=False, repr=False)

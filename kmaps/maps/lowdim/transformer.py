@@ -13,7 +13,7 @@ from kmaps.maps.grids import LogGrid, PieceGrid, cubic_pieces, wave_grid
 from kmaps.maps.lowdim.solve import solve
 from kmaps.maps.lowdim.target import Problem
 from kmaps.maps.parameters import check_lowdim
-from kmaps.samples import AnyMatrix, ratio_of_sizes
+from kmaps.samples import AnyMatrix, like, namespace, ratio_of_sizes
 
 
 @dataclass(eq=False, repr=False)
@@ -181,19 +181,21 @@ class LowDimMap(AdditiveMap):
     def _curve(self, x: NDArray, feature: NDArray) -> NDArray:
         if self._kind != "homogeneous":
             return self._waves(x)
-        magnitude = np.abs(x)
-        # log 0 is never used: sqrt(0) makes every output of a zero zero.
-        waves = self._waves(np.log(np.where(magnitude == 0, 1, magnitude)))
-        return (np.sign(x) * np.sqrt(magnitude))[..., None] * waves
+        xp = namespace(x)
+        # A zero has the sign 0, which makes its outputs, and here their slopes, zero.
+        magnitude = xp.where(x == 0, xp.ones_like(x), xp.abs(x))
+        return (xp.sign(x) * xp.sqrt(magnitude))[..., None] * self._waves(xp.log(magnitude))
 
     def _waves(self, t: NDArray) -> NDArray:
-        outputs = []
-        for omega, amplitude in zip(self.frequencies_, np.sqrt(self.weights_), strict=True):
+        xp, outputs = namespace(t), []
+        frequencies, amplitudes = like(t, self.frequencies_), like(t, np.sqrt(self.weights_))
+        for j, omega in enumerate(self.frequencies_):
             if omega == 0:
-                outputs.append(np.full(t.shape, amplitude))
+                outputs.append(xp.ones_like(t) * amplitudes[j])
             else:
-                outputs += [amplitude * np.cos(omega * t), amplitude * np.sin(omega * t)]
-        return np.stack(outputs, axis=-1)
+                phase = frequencies[j] * t
+                outputs += [amplitudes[j] * xp.cos(phase), amplitudes[j] * xp.sin(phase)]
+        return xp.stack(outputs, axis=-1)
 
     def _grid(self) -> LogGrid | PieceGrid | None:
         if self._kind == "homogeneous":

@@ -75,6 +75,7 @@ class CodedEstimator(Learner):
 
     _duals: list[NDArray] | None = field(default=None, init=False)  # of the last fit, to go on from
 
+    _dispatches: ClassVar[bool] = True
     _stored: ClassVar[tuple[str, ...]]  # the parameters that a file holds
 
     @abstractmethod
@@ -248,11 +249,11 @@ class CodedEstimator(Learner):
         """Return what is minimised, in the units of the class, from what the solver minimises."""
         return primal
 
-    def check_samples(self, X: ArrayLike) -> Any:
+    def check_samples(self, X: ArrayLike, dispatch: bool = False) -> Any:
         """Return samples as predictions are made of, or raise InputError."""
         check_is_fitted(self)
         with input_errors():
-            return validate_data(self, X, reset=False, **self._checks)
+            return validate_data(self, X, reset=False, dispatch=dispatch, **self._checks)
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         return self.model_.scores(X)

@@ -18,8 +18,19 @@ from kmaps._loops.forms import CodeRows, look_up
 from kmaps._loops.vectors import aligned_zeros
 from kmaps.checks import MAX_LEVELS
 from kmaps.codes.codebook import Codebook
+from kmaps.codes.table import check_codes
 from kmaps.errors import ConfigError
 from kmaps.parallel import for_blocks
+from kmaps.samples import (
+    as_numpy,
+    in_double,
+    integers_like,
+    is_foreign,
+    like,
+    looked_up,
+    namespace,
+    whole,
+)
 from kmaps.svm.coded.training import Coder, rows_of
 from kmaps.svm.model_file import ModelFile
 
@@ -29,6 +40,7 @@ if TYPE_CHECKING:
 _TOGETHER = 16  # problems in one vector
 _KEPT = 1 << 28  # bytes of tables to keep; larger ones are made again for each group of problems
 _BLOCK_VALUES = 1 << 16
+_BLOCK_SCORES = 1 << 24  # of features of samples of other libraries, looked up at once
 _BLOCK_CODES, _MOST_BLOCKS = 1 << 22, 8
 
 
@@ -192,6 +204,8 @@ class CodedModel:
 
     def scores(self, X: Any) -> NDArray[np.float64]:
         """Return the scores (n, P) of validated samples."""
+        if is_foreign(X):
+            return self._foreign_scores(X)
         return self.score_rows(rows_of(self.coder.encode(X), self.zero))
 
     def graph_scores(self, graph: "Graph", x: "Tensor") -> "Tensor":
@@ -200,12 +214,37 @@ class CodedModel:
         if book is None and x.dtype != np.uint8:
             raise ConfigError(f"dtype='{x.dtype}': trained on codes, choose dtype='uint8'")
         codes = graph.cast(x, np.int64) if book is None else book.add_to_graph(graph, x)
-        table = self.values(np.arange(self.weights.shape[1]))
-        if self.cells is not None:
-            table = np.take_along_axis(table, self.cells[:, :, None].astype(np.intp), axis=1)
+        table = self._on_levels(np.arange(self.weights.shape[1]))
         values = graph.polynomials(codes, None, table[:, :, None])
         total = graph.node("ReduceSum", values, [1], keepdims=0)
         return graph.node("Add", graph.cast(total, np.float64), self.baseline)
+
+    def _foreign_scores(self, X: Any) -> Any:
+        """Return the scores of an array of another library, some features at a time."""
+        xp, book, d = namespace(X), self.coder.book, X.shape[1]
+        if book is None:  # samples are codes already
+            check_codes(as_numpy(X), d, self.levels.shape[1])
+            codes, x = whole(X), in_double(X[:1, :])
+        else:
+            codes, x = book.codes(X, np.arange(d)), X
+        scores = like(x, self.baseline)
+        size = max(1, _BLOCK_SCORES // (len(self.intercept) * max(X.shape[0], self.n_rows)))
+        for start in range(0, d, size):
+            features = np.arange(start, min(start + size, d))
+            tables = self._on_levels(features)
+            f, n_levels, n_problems = tables.shape
+            index = codes[:, start : start + f] + integers_like(x, n_levels * np.arange(f))
+            found = looked_up(x, tables.reshape(-1, n_problems), index)
+            scores = scores + xp.sum(found, axis=1)
+        return scores
+
+    def _on_levels(self, features: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return what the levels of some features add to the scores, (f, L, P)."""
+        values = self.values(features)
+        if self.cells is None:
+            return values
+        cells = self.cells[features] if len(self.cells) > 1 else self.cells
+        return np.take_along_axis(values, cells[:, :, None].astype(np.intp), axis=1)
 
     def score_rows(self, rows: CodeRows) -> NDArray[np.float64]:
         """Return the scores (n, P) of rows of the tables."""

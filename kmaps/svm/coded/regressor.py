@@ -19,7 +19,7 @@ from kmaps._loops.train import Task
 from kmaps.checks import check_number, check_positive
 from kmaps.errors import InputError
 from kmaps.estimators import RegressorMixin
-from kmaps.samples import validate_data
+from kmaps.samples import namespace, row_blocks, validate_data
 from kmaps.svm.coded.estimator import CodedEstimator, Progress
 from kmaps.svm.coded.forms import SINGLE_RANGE
 from kmaps.svm.coded.problem import make_task
@@ -99,9 +99,9 @@ class CodedRegressor(RegressorMixin, CodedEstimator):
         """
         if isinstance(X, CodedRows):
             return self._scores_of_rows(X)[:, 0]
-        X = self.check_samples(X)
-        blocks = range(0, X.shape[0], _BLOCK_ROWS)
-        return np.concatenate([self._scores(X[i : i + _BLOCK_ROWS])[:, 0] for i in blocks])
+        X = self.check_samples(X, dispatch=True)
+        parts = [self._scores(rows)[:, 0] for rows in row_blocks(X, _BLOCK_ROWS)]
+        return namespace(parts[0]).concat(parts)
 
     def add_to_graph(self, graph: "Graph", x: "Tensor") -> None:
         """Add the predictions of the model to an ONNX graph."""

@@ -1,0 +1,310 @@
+"""Arrays of other libraries: what predicts on them gives what NumPy's arrays give, on their device.
+
+`array_api_strict` has nothing but the standard; PyTorch, where it is installed, has gradients.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.sparse import issparse
+from sklearn import config_context
+from sklearn.pipeline import make_pipeline
+
+import kmaps
+from kmaps.errors import InputError
+from kmaps.maps import MAPS, RandomFeatures
+from kmaps.samples import as_numpy, namespace
+from tests.oracles.kernels import gauss
+
+ROOT = Path(__file__).resolve().parent.parent
+X = np.random.default_rng(0).random((40, 3)) * [1.0, 5.0, 0.1]
+X[3:9, 1] = 0
+y = (X[:, 0] > 0.5).astype(int) + (X[:, 1] > 2.5)
+
+SMOOTH = [
+    kmaps.HomogeneousMap(order=2),
+    kmaps.HomogeneousMap("js", order=1, gamma=0.5),
+    kmaps.SameSignMap(),
+    kmaps.LowDimMap(),
+    kmaps.LowDimMap("rbf", dim=3, low=0.0, high=5.0, sigma=5.0),
+    *(kmaps.NystroemMap(kernel, 4, 20) for kernel in ("chi2", "js", "intersection", "hellinger")),
+    kmaps.FourierMap(penalty=2),
+    kmaps.HermiteMap(degree=6, penalty=2),
+    kmaps.IntersectionMap(7),
+    kmaps.SplineMap(5, degree=3, penalty=2),
+    kmaps.AnchorMap(n_neighbors=2, weights="distance"),
+    kmaps.AnchorMap(n_anchors=9, anchors="kmeans", n_neighbors=2, weights="distance"),
+    kmaps.MultiLowDimMap(dim=2),
+    kmaps.HarmonicMap(dim=5),
+    *(kmaps.RandomFourierMap(20, 3.0, kind) for kind in ("dense", "orthogonal", "fastfood")),
+    kmaps.GeneralizedRBFMap(n_frequencies=20),
+    kmaps.RadialMap(n_frequencies=20),
+    kmaps.ProductMap([kmaps.HomogeneousMap(), kmaps.IntersectionMap(3), kmaps.FourierMap(1)]),
+]
+TABLES = [
+    kmaps.AnchorMap(),
+    kmaps.AnchorMap(gauss, n_anchors=10, shared=True),
+    kmaps.AnchorMap("js", n_anchors=12, anchors="kmeans", n_neighbors=3),
+    kmaps.ExactMap(n_levels=16),
+    kmaps.IntersectionMap(5, "constant"),
+    kmaps.SplineMap(4, degree=0, penalty=1),
+]
+SPARSE = [kmaps.IntersectionMap(5, sparse=True), kmaps.SplineMap(4, degree=2, penalty=0)]
+REFUSING = [
+    kmaps.SignCauchyMap(20),
+    kmaps.LandmarkMap(n_landmarks=5),
+    kmaps.Quantizer(),
+    kmaps.NystroemMap(gauss, 3, 10),
+]
+MODELS = [
+    kmaps.CodedSVC(),
+    kmaps.CodedSVC(multiclass="ovo", n_levels=8),
+    kmaps.CodedSVC(kmaps.AnchorMap(n_anchors=6), calibrate=True),
+    kmaps.CodedSVC(probability="sigmoid"),
+    kmaps.CodedSVCCV(),
+    kmaps.LiblinearSVC(multiclass="ovo"),
+    kmaps.RandomFeatureSVC(n_frequencies=30, probability="temperature"),
+]
+
+
+@pytest.fixture
+def dispatching(monkeypatch):
+    monkeypatch.setenv("SCIPY_ARRAY_API", "1")  # which scikit-learn asks for
+    try:
+        with config_context(array_api_dispatch=True):
+            yield
+    except ImportError as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(params=["array_api_strict", "torch"])
+def library(request, dispatching):
+    return pytest.importorskip(request.param)
+
+
+@pytest.fixture
+def torch(dispatching):
+    return pytest.importorskip("torch")
+
+
+def foreign(library, array):
+    """Return an array in another library, on a device that is not its first, if it has more."""
+    strict = library.__name__ == "array_api_strict"
+    device = library.Device("device1") if strict else "cpu"
+    return library.asarray(np.array(array), device=device)
+
+
+def assert_alike(found, given):
+    assert namespace(found) is namespace(given)
+    assert (found.dtype, found.device) == (given.dtype, given.device)
+
+
+def fitted(estimator):
+    from sklearn.base import clone
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return clone(estimator).fit(X, y)
+
+
+def dense(Z):
+    return Z.toarray() if issparse(Z) else Z
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("feature_map", [*SMOOTH, *TABLES, *SPARSE], ids=str)
+def test_maps_give_what_they_give_of_numpy(feature_map, dtype, library):
+    feature_map = fitted(feature_map)
+    inside = np.clip(X, 1.001 * X.min(axis=0), 0.999 * X.max(axis=0))
+    values = np.where(X == 0, 0, inside).astype(dtype)
+    expected = dense(feature_map.transform(values.astype(np.float64)))
+    given = foreign(library, values)
+    found = feature_map.transform(given)
+    assert_alike(found, given)
+    single = (
+        1e-5 if isinstance(feature_map, RandomFeatures) else 1e-6
+    )  # of long sums, 3e-6 measured
+    tolerance = {np.float32: single, np.float64: 1e-12}[dtype] * abs(expected).max()
+    np.testing.assert_allclose(as_numpy(found), expected, rtol=0, atol=tolerance)
+
+
+def test_every_map_is_tried():
+    tried = {type(one) for one in (*SMOOTH, *TABLES, *SPARSE, *REFUSING)}
+    assert set(MAPS.values()) <= tried
+
+
+@pytest.mark.parametrize("feature_map", SMOOTH, ids=str)
+def test_gradients_are_those_of_finite_differences(feature_map, torch):
+    feature_map = fitted(feature_map)
+    inside = X[10:20] * 0.9 + 0.05 * X.max(axis=0)  # inside the range, off zero
+    weights = np.random.default_rng(1).normal(size=dense(feature_map.transform(inside)).shape)
+    given = torch.tensor(inside, requires_grad=True)
+    (feature_map.transform(given) * torch.asarray(weights)).sum().backward()
+    step = 1e-6 * X.max(axis=0)
+    for j in range(X.shape[1]):
+        moved = [
+            dense(feature_map.transform(inside + sign * step * np.eye(3)[j])) for sign in (1, -1)
+        ]
+        slope = ((moved[0] - moved[1]) * weights).sum(axis=1) / (2 * step[j])
+        found = given.grad[:, j].numpy()
+        np.testing.assert_allclose(found, slope, rtol=1e-5, atol=1e-5 * abs(slope).max())
+
+
+@pytest.mark.parametrize("feature_map", SMOOTH[:4], ids=str)
+def test_gradients_at_zero_are_zero(feature_map, torch):
+    given = torch.zeros((2, 3), requires_grad=True)
+    fitted(feature_map).transform(given).sum().backward()
+    assert (given.grad == 0).all()
+
+
+@pytest.mark.parametrize("labels", [np.int64, str])
+@pytest.mark.parametrize("model", MODELS, ids=str)
+def test_classifiers_give_what_they_give_of_numpy(model, labels, library):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(X, y.astype(labels))
+    given = foreign(library, X.astype(np.float32))
+    found, expected = model.decision_function(given), model.decision_function(as_numpy(given))
+    assert_alike(found, given)
+    np.testing.assert_allclose(as_numpy(found), expected, rtol=0, atol=5e-6 * abs(expected).max())
+    chosen = model.predict(given)
+    assert isinstance(chosen, np.ndarray) == (labels is str)
+    assert as_numpy(chosen).tolist() == model.predict(as_numpy(given)).tolist()
+    if getattr(model, "probability", None):
+        found, expected = model.predict_proba(given), model.predict_proba(as_numpy(given))
+        assert_alike(found, given)
+        np.testing.assert_allclose(as_numpy(found), expected, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", [kmaps.CodedSVR, kmaps.CodedRidge])
+def test_regressors_give_what_they_give_of_numpy(kind, library):
+    model = kind("chi2").fit(X, X[:, 0] - X[:, 1])
+    given = foreign(library, X)
+    assert_alike(model.predict(given), given)
+    np.testing.assert_allclose(as_numpy(model.predict(given)), model.predict(X), atol=1e-6)
+
+
+def test_samples_that_are_codes_already(library):
+    codes = np.random.default_rng(0).integers(0, 5, (40, 3), dtype=np.uint8)
+    model = kmaps.CodedSVC(levels=np.arange(5.0)).fit(codes, codes[:, 0] > 2)
+    found = model.decision_function(foreign(library, codes))
+    np.testing.assert_allclose(as_numpy(found), model.decision_function(codes), rtol=1e-5)
+    with pytest.raises(InputError, match="code 5: the table has 5 codes"):
+        model.predict(foreign(library, codes + 1))
+
+
+def test_gradients_flow_through_a_pipeline(torch):
+    model = make_pipeline(kmaps.HomogeneousMap(), kmaps.LiblinearSVC()).fit(X, y > 0)
+    given = torch.tensor(X, requires_grad=True)
+    model.decision_function(given)[12].backward()
+    moved = np.repeat(X[12:13], 2, axis=0)
+    moved[:, 0] += [1e-6, -1e-6]
+    above, below = model.decision_function(moved)
+    assert given.grad[12, 0].item() == pytest.approx((above - below) / 2e-6, rel=1e-4)
+
+
+def test_integers_and_half_precision_become_the_floats_that_hold_them(library):
+    feature_map = kmaps.HomogeneousMap().fit(X)
+    for name, wanted in {"int16": "float32", "int64": "float64", "uint8": "float32"}.items():
+        given = foreign(library, np.arange(6).reshape(2, 3).astype(name))
+        assert feature_map.transform(given).dtype == getattr(library, wanted)
+
+
+@pytest.mark.parametrize("estimator", [kmaps.HomogeneousMap(), kmaps.CodedSVC()], ids=str)
+def test_fit_takes_them_as_numpys(estimator, library):
+    one, two = fitted(estimator), fitted(estimator)
+    two.fit(foreign(library, X), foreign(library, y))
+    found = [vars(model) for model in (one, two)]
+    assert type(found[0]["spectrum_" if "spectrum_" in found[0] else "levels_"]) is np.ndarray
+    use = one.transform if "spectrum_" in found[0] else one.decision_function
+    same = two.transform if "spectrum_" in found[0] else two.decision_function
+    np.testing.assert_array_equal(use(X), same(X))
+
+
+@pytest.mark.parametrize("estimator", [kmaps.HomogeneousMap(), kmaps.CodedSVC()], ids=str)
+def test_bad_values_are_refused_as_numpys(estimator, library):
+    estimator = fitted(estimator)
+    use = estimator.transform if hasattr(estimator, "transform") else estimator.predict
+    bad = X.copy()
+    bad[7, 2] = np.nan
+    for wrong, message in (
+        (foreign(library, bad), r"the first at row 7, column 2"),
+        (foreign(library, X[:, :2]), "X has 2 features, but .* is expecting 3"),
+        (foreign(library, X[0]), "Expected 2D array, got 1D array"),
+        (foreign(library, X.astype(complex)), "expected real numbers"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            use(wrong)
+
+
+def test_negative_values_are_refused(library):
+    for feature_map in (kmaps.AnchorMap(), kmaps.NystroemMap()):
+        with pytest.raises(InputError, match="Negative values in data passed to"):
+            feature_map.fit(X).transform(foreign(library, -X))
+
+
+@pytest.mark.parametrize("feature_map", [*TABLES, kmaps.FourierMap(), kmaps.MultiLowDimMap(dim=2)])
+def test_values_outside_the_range_are_counted_in_one_warning(feature_map, library):
+    feature_map = fitted(feature_map)
+    wide = X * 1.5
+    with pytest.warns(UserWarning, match="lie outside the range") as expected:
+        Z = feature_map.transform(wide)
+    with pytest.warns(UserWarning, match="lie outside the range") as found:
+        given = feature_map.transform(foreign(library, wide))
+    assert [str(one.message) for one in found] == [str(one.message) for one in expected]
+    assert found[0].filename == expected[0].filename == __file__
+    np.testing.assert_allclose(as_numpy(given), Z, rtol=0, atol=1e-12 * abs(Z).max())
+
+
+@pytest.mark.parametrize("estimator", REFUSING, ids=str)
+def test_what_does_not_take_them_says_what_does(estimator, library):
+    with pytest.raises(InputError, match=r"convert \S+ to NumPy.*use|convert it to NumPy") as error:
+        fitted(estimator).transform(foreign(library, X))
+    assert "\n" not in str(error.value)
+    assert "AnchorMap" in str(error.value) or "additive maps" in str(error.value)
+
+
+def test_values_too_large_for_the_frequencies_are_refused(library):
+    feature_map = kmaps.RandomFourierMap(5, 1e-30).fit(X)
+    with pytest.raises(InputError, match="too large for sigma"):
+        feature_map.transform(foreign(library, (X * 1e30).astype(np.float32)))
+
+
+@pytest.mark.parametrize("name", ["array_api_strict", "torch"])
+def test_without_dispatch_they_are_what_scikit_learn_takes_them_for(name):
+    library = pytest.importorskip(name)
+    found = kmaps.HomogeneousMap().fit(X).transform(library.asarray(X))
+    np.testing.assert_array_equal(found, kmaps.HomogeneousMap().fit_transform(X))
+
+
+NUMPY_ALONE = """
+import sys
+import numpy as np
+import kmaps
+
+X = np.random.default_rng(0).random((20, 2))
+kmaps.CodedSVC().fit(kmaps.HomogeneousMap().fit_transform(X) ** 2, X[:, 0] > 0.5)
+print({"torch", "cupy", "array_api_compat", "array_api_strict"} & sys.modules.keys())
+"""
+
+
+def test_numpys_arrays_import_no_other_library():
+    run = [sys.executable, "-c", NUMPY_ALONE]
+    done = subprocess.run(run, capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
+def test_the_example_of_the_page_runs(tmp_path):
+    pytest.importorskip("torch")
+    section = (ROOT / "docs" / "python.md").read_text().split("## Arrays of other libraries")[1]
+    [example] = re.findall(r"```python\n(.*?)```", section, re.DOTALL)[:1]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
+    run = [sys.executable, "-c", example]
+    done = subprocess.run(run, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert not done.returncode, done.stderr
