@@ -14,7 +14,7 @@ import click
 
 from kmaps.cli.completing import files
 from kmaps.cli.flags import COUNT, Number, say
-from kmaps.errors import ConfigError, InputError, KmapsError
+from kmaps.errors import ConfigError, InputError, KmapsError, one_line
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -245,7 +245,7 @@ def once_each_warning(quiet: bool) -> Iterator[list[warnings.WarningMessage]]:
         kinds.setdefault((warning.filename, warning.lineno), []).append(warning.message)
     for messages in () if quiet else kinds.values():
         more = f" (and in {len(messages) - 1} more blocks)" if len(messages) > 1 else ""
-        say(f"warning: {messages[0]}{more}", err=True)
+        say(f"warning: {one_line(messages[0])}{more}", err=True)
 
 
 @contextmanager

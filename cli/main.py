@@ -11,6 +11,7 @@ import os
 import re
 import shlex
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
@@ -22,7 +23,7 @@ import click
 
 from kmaps import __version__
 from kmaps.cli.flags import in_flags, say
-from kmaps.errors import KmapsError, printable, suggest
+from kmaps.errors import KmapsError, Mistakes, one_line, printable, suggest
 
 _KEPT_BEFORE_COLLECTING = 100_000
 
@@ -96,7 +97,8 @@ class LazyGroup(click.Group):
         except KmapsError as error:
             command = self.get_command(ctx, ctx.invoked_subcommand or "")
             params = command.get_params(ctx) if command else []
-            say(f"error: {in_flags(str(error), params)}", err=True)
+            said = str(error) if isinstance(error, Mistakes) else one_line(error)
+            say(f"error: {in_flags(said, params)}", err=True)
             ctx.exit(error.exit_code)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
@@ -118,7 +120,7 @@ def _printable_usage() -> Iterator[None]:
     try:
         yield
     except click.ClickException as error:
-        error.message = printable(error.message)
+        error.message = printable(one_line(error.message))
         raise
 
 
@@ -141,7 +143,7 @@ def _faults_of_the_system() -> Iterator[None]:
             reason = "standard output is closed: send it to a file, or to /dev/null"
         if not error.filename:  # it may be standard output's
             _drop_stdout()
-        say(f"error: {place}{reason}", err=True)
+        say(f"error: {one_line(place + reason)}", err=True)
         raise click.exceptions.Exit(KmapsError.exit_code) from None
     except MemoryError as error:
         say(f"error: {str(error) or 'out of memory'}", err=True)
@@ -200,6 +202,11 @@ def _tolerate_small_encodings() -> None:
             stream.reconfigure(errors="kmaps.plain")
 
 
+def _say_warning(message: Warning | str, *_: object, **__: object) -> None:
+    """Print a warning of Python's, which names files and classes, as the commands print theirs."""
+    say(f"warning: {one_line(message)}", err=True)
+
+
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -222,4 +229,5 @@ def main() -> None:
     gc.set_threshold(_KEPT_BEFORE_COLLECTING, 50, 50)
     _fill_closed_streams()
     _tolerate_small_encodings()
+    warnings.showwarning = _say_warning
     cli(prog_name="kmaps")

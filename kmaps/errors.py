@@ -18,6 +18,10 @@ class ConfigError(KmapsError, ValueError):
     """An experiment, a parameter or a name that cannot be used (exit code 2)."""
 
 
+class Mistakes(ConfigError):
+    """Several mistakes of an experiment, one per line: messages of all others are one line."""
+
+
 class InputError(KmapsError, ValueError):
     """An array or a file of the wrong shape, type or content (exit code 2)."""
 
@@ -67,3 +71,8 @@ def printable(text: str) -> str:
         return f"\\x{number:02x}" if number < 32 else f"\\u{number:04x}"
 
     return _CONTROLS.sub(shown, text)
+
+
+def one_line(text: object) -> str:
+    r"""Return a text in one line: newlines, of the name of a file say, are shown as ``\n``."""
+    return str(text).replace("\n", r"\n")

@@ -65,6 +65,25 @@ def test_names_of_files_and_arguments_reach_no_terminal():
         assert r"b\u202e" in said
 
 
+def test_a_newline_in_a_name_leaves_an_error_one_line():
+    assert refused("info", "a\nb.npz") == r"a\nb.npz: no such file"
+    assert refused("run", "a\nb.yaml") == r"a\nb.yaml: cannot be read: No such file or directory"
+    assert refused("table", "a\nb", code=5).startswith(r"a\nb/records.jsonl: no records there")
+    Path("a\nb.yaml").write_text("experiment: x\nsplits: no\n")
+    said = kmaps("run", "a\nb.yaml", code=2).stderr.splitlines()
+    assert len(said) > 2
+    assert all(r"a\nb.yaml:" in line for line in said)
+
+
+def test_warnings_of_python_are_shown_too():
+    program = "import sys, warnings; from kmaps.cli import main; main.cli = lambda **_: "
+    program += f"warnings.warn({f'class {ESCAPE}' + chr(10) + TURNED!r}); main.main()"
+    command = [sys.executable, "-c", program]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    said = subprocess.run(command, env=environment, capture_output=True, text=True).stderr
+    assert said == f"warning: class {SHOWN}\\n{SHOWN_TURNED}\n"
+
+
 def test_predictions_on_a_terminal_are_shown(model):
     """In a pipe they are data, and stay as they are."""
     command = [sys.executable, "-m", "kmaps", "predict", model, "t.csv", "-", "--label-column"]

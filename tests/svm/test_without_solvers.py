@@ -4,10 +4,12 @@ import sys
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from commands import kmaps, refused
 
 from kmaps import CodedSVC, HomogeneousMap, KernelSVC, LiblinearSVC, gram
-from kmaps.cli.main import cli
+from kmaps.bench.kinds import KINDS
+from kmaps.bench.kinds.load import described
+from kmaps.bench.run.environment import check_solvers
 from kmaps.errors import ConfigError
 
 X, y = np.random.default_rng(0).random((40, 3)), np.arange(40) % 2
@@ -41,15 +43,37 @@ def test_maps_kernels_and_models_on_codes_work():
     assert KernelSVC("exp-chi2", C=10).fit(X, y).score(X, y) > 0.5
 
 
-def test_a_command_says_it_too(tmp_path):
-    np.save(tmp_path / "X.npy", X)
-    np.save(tmp_path / "y.npy", y)
-    words = ["train", f"{tmp_path}/X.npy", f"{tmp_path}/m.npz", "--labels", f"{tmp_path}/y.npy"]
-    trained = CliRunner().invoke(cli, words)
-    assert trained.exit_code == 0, trained.output
-    refused = CliRunner().invoke(
-        cli, [*words[:2], f"{tmp_path}/e.npz", *words[3:], "--kernel", "exp-chi2"]
+def test_commands_say_it_too(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("X.npy", X)
+    np.save("y.npy", y)
+    kmaps("train", "X.npy", "m.npz", "--labels", "y.npy")
+    given = "train X.npy e.npz --labels y.npy --kernel exp-chi2"
+    assert refused(*given.split()).startswith("liblinear-official is not installed")
+    assert refused("run", "quickstart") == (
+        "liblinear-official and libsvm-official are not installed, which cells to measure need: "
+        "pip install liblinear-official libsvm-official (a C++ compiler is needed), or leave their "
+        "rows out"
     )
-    assert not (tmp_path / "e.npz").exists()
-    assert refused.exit_code == 2
-    assert "liblinear-official is not installed" in refused.output
+    assert refused("run", "quickstart", "--only", "exact").startswith("libsvm-official is not inst")
+    kmaps("run", "quickstart", "--dry-run")
+
+
+@pytest.mark.parametrize(
+    ("name", "needed"),
+    [
+        ("quickstart", {"liblinear", "libsvm"}),
+        ("lac-figure3-toy", {"liblinear"}),
+        ("ldefm-table1", set()),
+        ("genrbf-group-hinge", set()),
+        ("genrbf-figure3-tradeoff", {"liblinear", "libsvm"}),
+        ("genrbf-voc2007-tradeoff", {"liblinear", "libsvm"}),
+    ],
+)
+def test_cells_are_refused_for_the_solvers_that_they_need(name, needed):
+    kind = KINDS[described(name).kind]
+    cells = kind.cells(described(name))
+    assert kind.solvers(cells) == needed
+    without = [cell for cell in cells if not kind.solvers([cell])]
+    if without:
+        check_solvers(kind, without)

@@ -138,6 +138,10 @@ class Kind(ABC):
         """Return the modules that measuring some cells imports: a run does so once for all."""
         return self.work
 
+    def solvers(self, cells: Iterable[Cell]) -> set[str]:
+        """Return which of liblinear and libsvm, packages of their own, some cells train with."""
+        return {cell.row.solver for cell in cells} & {"liblinear", "libsvm"}
+
     def with_C(self, cell: Cell, C: float) -> Cell:
         """Return a cell that is measured with a given C, and chooses none."""
         return cell

@@ -30,7 +30,7 @@ from kmaps.bench.spec.positions import (
 )
 from kmaps.bench.spec.rows import estimator_places, feature_mistakes, map_mistakes
 from kmaps.data.yaml_text import read_text, write_yaml
-from kmaps.errors import ConfigError, suggest
+from kmaps.errors import ConfigError, Mistakes, one_line, suggest
 
 _USUAL = "classification"  # the kind of a file that names none
 
@@ -104,7 +104,8 @@ def _checked(
         *(_mistakes(kind, nodes, given, place) for nodes, given in variants.values())
     )
     if mistakes:
-        raise ConfigError("\n".join(_line(source, mistake) for mistake in sorted(mistakes)))
+        lines = [one_line(_line(source, mistake)) for mistake in sorted(mistakes)]
+        raise Mistakes("\n".join(lines))
     if preset not in variants:
         known = ", ".join(filter(None, variants)) or "it has none"
         raise ConfigError(f"{source}: unknown preset {preset!r} (known: {known})")
@@ -152,7 +153,7 @@ def _changed(
     mistakes = [text for _, _, text in sorted(_mistakes(kind, root, content, place))]
     if mistakes:
         given = " ".join(changes)
-        raise ConfigError("\n".join(f"changes='{given}': {text}" for text in mistakes))
+        raise Mistakes("\n".join(one_line(f"changes='{given}': {text}") for text in mistakes))
     return content
 
 

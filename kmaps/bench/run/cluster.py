@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from kmaps.bench.kinds.kind import Kind
-from kmaps.bench.run.environment import describe
+from kmaps.bench.run.environment import check_solvers, describe
 from kmaps.bench.run.processes import Batch, Failure, Finished, Function, run_batches
 from kmaps.errors import ConfigError, DataError
 from kmaps.maps import MAP_VERSION
@@ -30,6 +30,7 @@ class There:
     def __call__(self, batch: Batch) -> tuple[dict[str, Any], list[Finished]]:
         machine = describe()
         self._check(machine, next(iter(batch.values())))
+        check_solvers(self.kind, batch.values())
         return machine, list(
             run_batches(self.function, [batch], 1, self.kind.imports(batch.values()))
         )

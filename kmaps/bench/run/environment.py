@@ -2,17 +2,23 @@
 
 import platform
 import subprocess
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from joblib import cpu_count
 
 import kmaps
 from kmaps.bench.records.row import is_third_party
+from kmaps.errors import ConfigError
 from kmaps.maps import MAPS
+
+if TYPE_CHECKING:
+    from kmaps.bench.kinds.kind import Cell, Kind
 
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "liblinear-official", "libsvm-official")
 """The packages whose version can change an accuracy or a time."""
@@ -39,6 +45,18 @@ def describe() -> dict[str, Any]:
         "commit": commit,
         "dirty": dirty,
     }
+
+
+def check_solvers(kind: "Kind", cells: Iterable["Cell"]) -> None:
+    """Refuse cells that train with LIBLINEAR or LIBSVM where it is not installed (ConfigError)."""
+    missing = [name for name in sorted(kind.solvers(cells)) if find_spec(name) is None]
+    if missing:
+        packages = [f"{name}-official" for name in missing]
+        raise ConfigError(
+            f"{' and '.join(packages)} {'are' if missing[1:] else 'is'} not installed, which cells "
+            f"to measure need: pip install {' '.join(packages)} (a C++ compiler is needed), or "
+            "leave their rows out"
+        )
 
 
 @cache

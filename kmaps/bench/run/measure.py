@@ -18,7 +18,7 @@ from kmaps.bench.records.row import Row, is_third_party
 from kmaps.bench.run.clock import Clock, held, pinned
 from kmaps.bench.run.processes import Failure, failure, run_batches
 from kmaps.bench.spec.fields import Experiment
-from kmaps.errors import ConfigError, KmapsError
+from kmaps.errors import KmapsError, Mistakes, one_line
 
 
 @dataclass(frozen=True)
@@ -95,8 +95,8 @@ class Checking:
 def check_estimators(
     cells: Collection[Cell], experiment: Experiment, folder: Path | None = None
 ) -> None:
-    """Refuse third-party estimators that cannot be made, all at once: the ConfigError has every
-    mistake and its place, one per line. Modules in the folder can be imported."""
+    """Refuse third-party estimators that cannot be made, all at once: the error has every mistake
+    and its place, one per line. Modules in the folder can be imported."""
     rows = {cell.row.identity: cell.row for cell in cells if is_third_party(cell.row.method)}
     checking, imports = Checking(folder), KINDS[experiment.kind].imports(cells)
     mistakes: dict[str, None] = {}
@@ -108,4 +108,4 @@ def check_estimators(
         prefix = f"{place}: " if place else ""
         mistakes |= dict.fromkeys(f"{prefix}{problem}" for problem in problems)
     if mistakes:
-        raise ConfigError("\n".join(mistakes))
+        raise Mistakes("\n".join(map(one_line, mistakes)))

@@ -18,7 +18,7 @@ from kmaps.bench.records.names import short_labels
 from kmaps.bench.records.row import is_third_party
 from kmaps.bench.records.times import Forecast, forecast
 from kmaps.bench.spec.fields import Experiment
-from kmaps.errors import ConfigError, NothingMeasured, suggest
+from kmaps.errors import ConfigError, Mistakes, NothingMeasured, one_line, suggest
 
 
 def plan(experiment: Experiment) -> dict[str, Cell]:
@@ -108,7 +108,7 @@ def importable(
         if _package(row.method) in refused
     ]
     if lines:
-        raise ConfigError("\n".join(dict.fromkeys(lines)))
+        raise Mistakes("\n".join(dict.fromkeys(map(one_line, lines))))
     return next((one.folder for one in imports.values() if one.folder), None)
 
 

@@ -19,7 +19,7 @@ from kmaps.bench.records.file import read_records
 from kmaps.bench.records.summary import latest_cells
 from kmaps.bench.records.times import Line, TimesFile
 from kmaps.bench.run.clock import Load, look
-from kmaps.bench.run.environment import describe
+from kmaps.bench.run.environment import check_solvers, describe
 from kmaps.bench.run.measure import Measuring
 from kmaps.bench.run.plan import importable, plan
 from kmaps.bench.run.processes import Failure, Finished, Function, run_batches
@@ -95,6 +95,7 @@ def time_again(
         if not rounds:
             return Timed(0, 0, [], None)
         code = importable(cells.values(), experiment, allow, allow_code)
+        check_solvers(kind, cells.values())
         found = _checked(look(), even_if_busy)
         skip_bad = any(record["n_skipped"] for record in records.values())
         with compiled_threads(threads):

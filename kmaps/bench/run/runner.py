@@ -16,7 +16,7 @@ from kmaps.bench.kinds.shown import draw_figures
 from kmaps.bench.records.arrays import CORRECT, collect_arrays, write_arrays
 from kmaps.bench.records.columns import COLUMNS, FORMAT, Record
 from kmaps.bench.records.file import RecordsFile, latest, write_definition
-from kmaps.bench.run.environment import describe, versions_of
+from kmaps.bench.run.environment import check_solvers, describe, versions_of
 from kmaps.bench.run.measure import Measuring, check_estimators
 from kmaps.bench.run.plan import importable, of_rows, plan
 from kmaps.bench.run.processes import Batch, Failure, Finished, Function, run_batches
@@ -167,6 +167,8 @@ def run(
             workers = Workers.of(jobs, threads, client)
             code = importable(todo.values(), experiment, allow, allow_code)
             check_estimators(todo.values(), experiment, code)
+            if client is None:  # workers of a cluster look for themselves
+                check_solvers(kind, todo.values())
             with compiled_threads(workers.threads_here):
                 kind.prepare(todo.values(), skip_bad=skip_bad, progress=extracted)
             if definition:

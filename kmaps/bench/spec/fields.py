@@ -174,6 +174,8 @@ def _parse_range(text: str) -> object:
 
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Count = Annotated[int, Field(gt=0, le=10_000)]
+"""Of splits and draws, each of which has cells: more would be listed for hours before the first."""
 KernelName = Annotated[str, known_name("kernel", lambda: GRAM_KERNELS)]
 AdditiveName = Annotated[str, known_name("kernel", lambda: KERNELS)]
 Name = Annotated[str, AfterValidator(_folder_name)]
@@ -371,7 +373,7 @@ class Experiment(Model):
 
 class OnDataset(Experiment):
     dataset: DatasetSplits
-    splits: PositiveInt = 1
+    splits: Count = 1
 
     @property
     def subject(self) -> str:

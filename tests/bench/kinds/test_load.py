@@ -20,6 +20,7 @@ def test_values_of_c_are_numbers_in_their_order():
     [
         ("splits: 2", "splitz: 2", "5:1: splitz: unknown key, did you mean 'splits'?"),
         ("splits: 2", "splits: 0", "5:9: splits: should be greater than 0, got 0"),
+        ("splits: 2", "splits: 10001", "5:9: splits: should be less than or equal to 10000"),
         ("splits: 2", "splits: true", "5:9: splits: should be a valid integer, got True"),
         ("[chi2, js]", "chi2", "6:10: kernels: should be a valid list, got 'chi2'"),
         ("[chi2, js]", "[js, js]", "6:10: kernels: 'js' is listed twice"),

@@ -64,6 +64,9 @@ class DetectionKind(TradeOffKind):
     shown = SHOWN
     has_images = False  # each image is read whole, or the run stops: none may be left out
 
+    def solvers(self, cells: Iterable[Cell]) -> set[str]:
+        return super().solvers(cells) | {"liblinear"}  # the first stages
+
     def digest(self, cell: Cell) -> str:
         """Return nothing: the images are not verified, they come from the user's own devkit."""
         return ""

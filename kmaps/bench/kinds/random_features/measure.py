@@ -3,13 +3,13 @@
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, PositiveInt
+from pydantic import Field
 
 from kmaps.bench.kinds.kind import Cell, Measured, SampledKind
 from kmaps.bench.kinds.random_features.show import SHOWN
 from kmaps.bench.records.row import Row
 from kmaps.bench.run.clock import Timing
-from kmaps.bench.spec.fields import KernelName, OnSamples, Unique
+from kmaps.bench.spec.fields import Count, KernelName, OnSamples, Unique
 from kmaps.bench.spec.rows import map_rows
 from kmaps.maps import make_map
 
@@ -24,7 +24,7 @@ class RandomFeaturesExperiment(OnSamples):
     kind: Literal["random-features"]
     maps: Annotated[list[dict[str, Any]], Field(min_length=1)]
     kernels: Annotated[list[KernelName], Unique] = []
-    draws: PositiveInt = 5
+    draws: Count = 5
 
 
 class RandomFeaturesKind(SampledKind):

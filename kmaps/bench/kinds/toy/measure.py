@@ -1,5 +1,6 @@
 """The toy problem: the functions that maps can learn, of a disc against what is around it."""
 
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -33,6 +34,9 @@ class ToyKind(Kind):
 
     model = Toy
     shown = SHOWN
+
+    def solvers(self, cells: Iterable[Cell]) -> set[str]:
+        return {"liblinear"}
 
     def cells(self, experiment: Toy) -> list[Cell]:
         return [

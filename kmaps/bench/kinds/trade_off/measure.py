@@ -1,6 +1,6 @@
 """Trade-offs: accuracy against the time of a test, of random maps that learners thin out."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Annotated, Any, Literal
@@ -16,6 +16,7 @@ from kmaps.bench.run.clock import Timing
 from kmaps.bench.spec.fields import (
     AUTO,
     AutoOrValues,
+    Count,
     KernelName,
     Model,
     OnSamples,
@@ -24,7 +25,7 @@ from kmaps.bench.spec.fields import (
     known_name,
 )
 from kmaps.bench.spec.rows import map_rows
-from kmaps.bench.work.learners import CHOOSERS, LEARNERS
+from kmaps.bench.work.learners import CHOOSERS, GROUPS, LEARNERS
 from kmaps.maps import make_map
 
 _FOLDS = 3  # of the cross-validation, where C is auto
@@ -83,7 +84,7 @@ class TradeOff(OnSamples):
     exact: list[ExactKernel] = []
     learners: Annotated[list[TradeOffLearner], Field(min_length=1)]
     classes: Annotated[list[str], Unique] = []
-    draws: PositiveInt = 5
+    draws: Count = 5
     samples: PositiveInt | None = None
     figures: Annotated[list[Literal["trade-off", "sparsity"]], Unique] = ["trade-off"]
 
@@ -104,6 +105,10 @@ class TradeOffKind(SampledKind):
     model = TradeOff
     shown = SHOWN
     work = ("kmaps.bench.work.trials",)
+
+    def solvers(self, cells: Iterable[Cell]) -> set[str]:
+        names = {cell.row.learner["name"] for cell in cells}
+        return {"libsvm" if name == "exact" else "liblinear" for name in names - {*GROUPS}}
 
     def cells(self, experiment: TradeOff) -> list[Cell]:
         """Return of every split the exact kernels, then every draw of every map with every learner.
