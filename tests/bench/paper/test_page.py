@@ -2,9 +2,10 @@
 
 from kmaps.bench.paper.entries import claim_entries, packaged
 from kmaps.bench.paper.glance import glance
-from kmaps.bench.paper.numbers import printed_tables
+from kmaps.bench.paper.numbers import numbers_of, printed_tables
 from kmaps.bench.paper.page import page
 from kmaps.bench.paper.reported import reported
+from kmaps.bench.paper.reproduced import compare
 from kmaps.bench.paper.statements import claims
 from tests.bench.records.published import records
 from tests.bench.sample_records import claim, record
@@ -39,6 +40,12 @@ def test_a_claim_that_compares_nothing_is_not_measured():
     assert "| as-good | as good | not measured |  |  |" in text
     assert "<details>" not in text
     assert "## Growth\n\n| a |\n\n## More\n\nwords\n\n## Tables" in text
+
+
+def test_numbers_that_a_run_lacks_are_counted():
+    numbers = [number for number in numbers_of("ldefm-table1") if number.row == "VLFeat 5D"]
+    text = shown(numbers=list(compare(numbers, {})))
+    assert f" {len(numbers)} missing among our records." in text
 
 
 def test_what_has_no_run_keeps_its_place_on_the_page_on_all_runs():

@@ -9,6 +9,7 @@ from kmaps.bench.records.gate import FRACTION, Judged, compare
 from kmaps.bench.records.lines import lines_of
 from kmaps.bench.records.measures import MEASURES
 from kmaps.bench.records.summary import latest_cells, summarize
+from kmaps.errors import NothingMeasured
 from tests.bench.sample_records import record
 
 
@@ -90,6 +91,11 @@ def test_lines_come_references_first_then_by_number_and_kernel():
         *(("homogeneous, r = 5", kernel) for kernel in ("js", "exp-chi2")),
         ("homogeneous, r = 21", "chi2"),
     ]
+
+
+def test_no_record_has_no_summary():
+    with pytest.raises(NothingMeasured, match="no record to show"):
+        summarize([], ["accuracy"])
 
 
 def test_the_measures_are_columns_of_the_records():

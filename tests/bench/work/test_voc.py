@@ -93,12 +93,10 @@ def test_the_rules_of_voc_2007(boxes, truth, precision, recall, average):
     assert curve.average_precision() == pytest.approx(average)
 
 
-def test_average_precision_by_hand():
-    # Right, wrong, right, wrong, wrong, right; four objects.
-    hits = np.cumsum([1, 0, 1, 0, 0, 1])
-    curve = Curve(hits / np.arange(1, 7), hits / 4, 4)
-    # Best precision at recall >= t: 1 to 0.25, 2/3 to 0.5, 1/2 to 0.75, then nothing.
-    assert curve.average_precision() == pytest.approx((3 * 1 + 3 * 2 / 3 + 2 * 1 / 2) / 11)
+def test_the_best_precision_at_a_recall_or_beyond_counts():
+    # Wrong, right, right; four objects: at recall 0 to 0.5 it is 2/3, then nothing.
+    curve = Curve(np.array([0, 1 / 2, 2 / 3]), np.array([0, 1 / 4, 1 / 2]), 4)
+    assert curve.average_precision() == pytest.approx(6 * 2 / 3 / 11)
 
 
 def test_a_recall_that_is_a_tenth_counts_there():
