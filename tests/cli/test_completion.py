@@ -85,10 +85,9 @@ def test_bash(tmp_path):
 SOME = ["kmaps run quicks", "kmaps encode in.n", "kmaps train in.npy m.npz --kernel exp-ch"]
 
 
-def test_zsh(tmp_path):
-    assert shell("zsh", ZSH, SOME, tmp_path) == ["quickstart", FILE, "exp-chi2"]
-
-
-def test_fish(tmp_path):
+@pytest.mark.parametrize(
+    ("name", "program", "file"), [("zsh", ZSH, FILE), ("fish", FISH, "in.npy")]
+)
+def test_other_shells(name, program, file, tmp_path):
     (tmp_path / "in.npy").touch()
-    assert shell("fish", FISH, SOME, tmp_path) == ["quickstart", "in.npy", "exp-chi2"]
+    assert shell(name, program, SOME, tmp_path) == ["quickstart", file, "exp-chi2"]
