@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from kmaps.checks import check_choice
+from kmaps.checks import check_choice, present
 from kmaps.errors import ConfigError, InputError
 from kmaps.io import atomic_file
 
@@ -70,13 +70,12 @@ def export(
     names = vars(steps[0]).get("feature_names_in_")
     if names is not None:
         graph.facts["feature_names"] = json.dumps([str(name) for name in names])
-    x: Tensor | None = graph.input
-    for step in steps:
-        if x is None:
-            raise ConfigError(f"{type(step).__name__} follows a model: the last step has to be it")
-        x = add(step, graph, x)
-    if x is not None:
-        graph.add_output("transform", x, 2)
+    x, *before, last = graph.input, *steps
+    for step in before:
+        x = present(add(step, graph, x), "the outputs of a step")
+    outputs = add(last, graph, x)
+    if outputs is not None:  # of a map
+        graph.add_output("transform", outputs, 2)
     model = graph.model()
     if path is not None:
         with atomic_file(path, force=force) as file:
@@ -195,12 +194,22 @@ class Graph:
         cell = self.node("Floor", self.clip(place, 0.0, last))
         return self.cast(cell, np.int64), self.node("Sub", place, cell)
 
-    def stretch(self, x: Tensor, cell: Tensor, begin: NDArray, width: NDArray) -> Tensor:
-        """Return how far into its cell a value is; ``begin`` and ``width`` are (1 or d, cells)."""
-        cell = self._numbered(cell, begin.shape)
-        flat = [self.constant(of_cells.reshape(-1), x.dtype) for of_cells in (begin, width)]
-        beginning, width_of_cell = (self.node("Gather", of_cells, cell) for of_cells in flat)
-        return self.node("Div", self.node("Sub", x, beginning), width_of_cell)
+    def piecewise(
+        self, x: Tensor, edges: NDArray, begin: NDArray, width: NDArray, pieces: NDArray
+    ) -> Tensor:
+        """Return polynomials of values (n, d) on cells that lie between ``edges``, (n, d, r).
+
+        How far a value is into its cell counts from ``begin`` in units of ``width``, both (1 or d,
+        cells). ``pieces`` are as of :meth:`polynomials`.
+        """
+        cell = self.search(x, edges)
+        own = self._numbered(cell, begin.shape)
+        start, step = (
+            self.node("Gather", self.constant(part.reshape(-1), x.dtype), own)
+            for part in (begin, width)
+        )
+        place = self.node("Div", self.node("Sub", x, start), step)
+        return self.polynomials(cell, place, pieces, x.dtype)
 
     def polynomials(
         self, cell: Tensor, place: Tensor | None, pieces: NDArray, dtype: DTypeLike | None = None

@@ -76,9 +76,9 @@ class FittedGrid:
         knots = self._knots
         if knots.shape[1] == 1:  # nothing varies
             knots = np.repeat(knots, 2, axis=1)
-        x = graph.clip(x, knots[:, 0], knots[:, -1])
-        cell = graph.search(x, knots[:, 1:-1])
-        width = np.diff(knots)  # a cell of no width repeats the end of its feature
-        place = graph.stretch(x, cell, knots[:, :-1], np.where(width > 0, width, 1))
-        pieces = self._pieces(knots[:, :-1], knots[:, 1:], np.arange(len(knots))[:, None])
-        return graph.polynomials(cell, place, pieces)
+        begin, end = knots[:, :-1], knots[:, 1:]
+        # A cell of no width repeats the end of its feature.
+        width = np.where(end > begin, end - begin, 1)
+        pieces = self._pieces(begin, end, np.arange(len(knots))[:, None])
+        inside = graph.clip(x, knots[:, 0], knots[:, -1])
+        return graph.piecewise(inside, end[:, :-1], begin, width, pieces)

@@ -82,9 +82,8 @@ class LogGrid:
         pieces = table * np.array(
             [[1], [1 << int(self.shift)]], np.float32
         )  # slopes of a whole cell
-        cell = graph.search(x, edges)
-        place = graph.stretch(x, cell, begin, np.concatenate([-width[down], width])[None])
-        return graph.polynomials(cell, place, pieces)
+        widths = np.concatenate([-width[down], width])[None]
+        return graph.piecewise(x, edges, begin, widths, pieces)
 
 
 def wave_grid(

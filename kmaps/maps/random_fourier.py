@@ -150,10 +150,10 @@ class RandomFeatures(FeatureMap):
         blocks = [project(unit) for _, _, project in self._frequencies.blocks(dtype)]
         turns = graph.node("MatMul", x, np.hstack(blocks))
         turns = graph.node("Sub", turns, graph.node("Round", turns))
-        angles = graph.node("Mul", turns, 2 * np.pi)
-        waves = [graph.node("Unsqueeze", graph.node(op, angles), [-1]) for op in ("Cos", "Sin")]
-        pairs = graph.node("Mul", graph.node("Concat", *waves, axis=-1), self.n_frequencies**-0.5)
-        return graph.rows(pairs, self.n_outputs_)
+        # The cosine is the sine a quarter turn ahead: not every runtime has one in float64.
+        pairs = graph.node("Add", graph.node("Unsqueeze", turns, [-1]), np.array([0.25, 0.0]))
+        waves = graph.node("Sin", graph.node("Mul", pairs, 2 * np.pi))
+        return graph.rows(graph.node("Mul", waves, self.n_frequencies**-0.5), self.n_outputs_)
 
     def keep(self, frequencies: ArrayLike) -> Self:
         """Return a copy that has only the frequencies at some positions, or where a mask is true.

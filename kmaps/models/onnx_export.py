@@ -64,7 +64,7 @@ def to_onnx(
     --------
     ``docs/python.md`` has one, which a test runs.
     """
-    return export(_steps(model), path, dtype=dtype, force=force, add=_add)
+    return export(_steps(model) or [model], path, dtype=dtype, force=force, add=_add)
 
 
 def _steps(model: Any) -> list[Any]:

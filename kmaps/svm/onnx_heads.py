@@ -3,7 +3,7 @@
 It is computed in double precision, as votes and ties ask for.
 """
 
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,23 +13,13 @@ from kmaps.onnx_graph import Graph, Tensor
 from kmaps.svm.reduction import class_pairs
 
 
-class Curves(Protocol):
-    """The curves of `kmaps.svm.probabilities.Probabilities`."""
-
-    @property
-    def bounds(self) -> NDArray[np.int64]: ...
-    @property
-    def x(self) -> NDArray[np.float64]: ...
-    @property
-    def p(self) -> NDArray[np.float64]: ...
-    @property
-    def method(self) -> str: ...
-
-
 def add_classifier(
-    graph: Graph, scores: Tensor, classes: NDArray, reduction: str, curves: Curves | None = None
+    graph: Graph, scores: Tensor, classes: NDArray, reduction: str, curves: Any = None
 ) -> None:
-    """Add the outputs of a classifier, named as its methods, for scores (n, P) of its problems."""
+    """Add the outputs of a classifier, named as its methods, for scores (n, P) of its problems.
+
+    ``curves`` are the `kmaps.svm.probabilities.Probabilities` of a model that has some.
+    """
     columns = graph.cast(scores, np.float64)
     if len(classes) > 2:
         columns = _votes(graph, columns, len(classes)) if reduction == "ovo" else columns
@@ -75,7 +65,7 @@ def _votes(graph: Graph, scores: Tensor, n_classes: int) -> Tensor:
     return graph.node("Add", votes, graph.node("Div", sums, size))
 
 
-def _probabilities(graph: Graph, columns: Tensor, n_classes: int, curves: Curves) -> Tensor:
+def _probabilities(graph: Graph, columns: Tensor, n_classes: int, curves: Any) -> Tensor:
     """Return the probabilities (n, K), as `kmaps.svm.probabilities.Probabilities.of` has them."""
     if curves.method == "isotonic":
         found = _isotonic(graph, columns, curves)
@@ -95,7 +85,7 @@ def _probabilities(graph: Graph, columns: Tensor, n_classes: int, curves: Curves
     return graph.node("Where", some, parts, equal, dtype=np.float64)
 
 
-def _isotonic(graph: Graph, columns: Tensor, curves: Curves) -> Tensor:
+def _isotonic(graph: Graph, columns: Tensor, curves: Any) -> Tensor:
     """Return straight lines between points, flat outside of them, (n, K)."""
     sizes = np.diff(curves.bounds)
     cells = len(sizes), 1 + int(sizes.max())
@@ -106,7 +96,5 @@ def _isotonic(graph: Graph, columns: Tensor, curves: Curves) -> Tensor:
         edges[k, :m] = x
         begin[k, 1 : m + 1], width[k, 1:m] = x, np.diff(x)
         pieces[k, : m + 1, 0, 0], pieces[k, 1:m, 1, 0] = np.r_[p[0], p], np.diff(p)
-    cell = graph.search(columns, edges)
-    place = graph.stretch(columns, cell, begin, width)
-    values = graph.polynomials(cell, place, pieces, np.float64)
+    values = graph.piecewise(columns, edges, begin, width, pieces)
     return graph.node("Squeeze", values, [-1])
