@@ -8,6 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.svm import LinearSVC
 
+from kmaps.errors import ConfigError
 from kmaps.onnx_graph import Graph, Tensor, add_step, export
 from kmaps.svm.onnx_heads import add_classifier
 from kmaps.svm.probabilities import Probabilities
@@ -64,7 +65,10 @@ def to_onnx(
     --------
     ``docs/python.md`` has one, which a test runs.
     """
-    return export(_steps(model) or [model], path, dtype=dtype, force=force, add=_add)
+    steps = _steps(model)
+    if not steps:
+        raise ConfigError("Pipeline has no ONNX graph: it has no steps")
+    return export(steps, path, dtype=dtype, force=force, add=_add)
 
 
 def _steps(model: Any) -> list[Any]:

@@ -222,7 +222,7 @@ def test_a_file_says_what_it_holds(tmp_path):
     ],
 )
 def test_what_has_no_graph(model, whom):
-    with pytest.raises(ConfigError, match=f"^{whom} has no ONNX graph: additive"):
+    with pytest.raises(ConfigError, match=f"^{whom} has no ONNX graph: "):
         to_onnx(model.fit(PIXELS, DIGITS > 4))
 
 
