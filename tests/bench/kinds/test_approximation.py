@@ -124,7 +124,8 @@ maps:
   - {map: homogeneous, order: [1, 3], period: [null, optimal]}
   - {map: lowdim, dim: 3}
 claims:
-  - id: V4
+  - id: within-its-bound
+    text: no error exceeds its bound
     left: {method: homogeneous}
     right: {method: homogeneous}
     relation: smaller
