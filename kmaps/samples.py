@@ -39,6 +39,14 @@ def validate_data(estimator: Any, *arrays: Any, dispatch: bool = False, **how: A
     return validation.validate_data(estimator, *arrays, **how)
 
 
+def check_array(array: Any, **how: Any) -> Any:
+    """Call scikit-learn's function, but refuse a mask, which it forgets."""
+    from sklearn.utils import validation
+
+    refuse_mask(array)
+    return validation.check_array(array, **how)
+
+
 def _foreign_samples(estimator: Any, X: Any, dispatch: bool, how: Mapping[str, Any]) -> Any:
     """Return samples as floats of their library, checked as NumPy's are; codes as they are."""
     from sklearn.utils import validation
@@ -211,6 +219,7 @@ class SampleMatrix:
     @classmethod
     def check(cls, data: ArrayLike | sparse.sparray | sparse.spmatrix, name: str) -> "SampleMatrix":
         """Check a matrix; errors (InputError) call it by ``name``."""
+        refuse_mask(data)
         matrix: AnyMatrix = _as_csr(data, name) if sparse.issparse(data) else _as_array(data, name)
         if 0 in matrix.shape:
             raise InputError(f"{name}: no samples or no features, got shape {matrix.shape}")

@@ -6,12 +6,17 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import kmaps
+from kmaps.codes import LookupTable
 from kmaps.errors import InputError
+from kmaps.gram_matrix import mean_squared_distance
+from kmaps.models import choose_width
+from kmaps.svm import code_rows, code_samples
 
 CLASSES = [name for name in kmaps.__all__ if inspect.isclass(getattr(kmaps, name))]
 
@@ -109,3 +114,30 @@ def test_masks_are_refused_in_prediction_and_labels_and_may_be_empty():
     for refused in (lambda: model.predict(HIDDEN), lambda: model.fit(X, np.ma.masked_less(y, 1))):
         with pytest.raises(InputError, match="a masked array"):
             refused()
+
+
+def source(samples, drawn=X):
+    return SimpleNamespace(blocks=lambda: [X, samples], sample=lambda: drawn)
+
+
+FUNCTIONS = {
+    "gram": lambda: kmaps.gram(HIDDEN),
+    "gram with others": lambda: kmaps.gram(X, HIDDEN, kernel="linear"),
+    "distances": lambda: kmaps.squared_distance(X, HIDDEN, kernel="js"),
+    "mean distance": lambda: mean_squared_distance(HIDDEN, kernel="rbf"),
+    "codes": lambda: code_samples("chi2", HIDDEN),
+    "codes of blocks": lambda: code_rows("chi2", lambda: [X, HIDDEN]),
+    "codes of others": lambda: code_samples("chi2", X).encode(HIDDEN),
+    "prepared codes": lambda: kmaps.CodedSVC().prepare_rows(source(HIDDEN)),
+    "prepared frequencies": lambda: kmaps.RandomFeatureSVC().prepare_rows(source(HIDDEN)),
+    "prepared sample": lambda: kmaps.RandomFeatureSVC().prepare_rows(source(X, HIDDEN)),
+    "prepared landmarks": lambda: kmaps.LandmarkSVC(sigma=1.0).prepare_rows(source(HIDDEN)),
+    "width": lambda: choose_width(kmaps.LandmarkSVC(), HIDDEN, np.arange(12) % 2),
+    "table": lambda: LookupTable(np.eye(3)).take(np.ma.masked_equal(np.eye(3, dtype="u1"), 1)),
+}
+
+
+@pytest.mark.parametrize("call", FUNCTIONS)
+def test_functions_refuse_masks(call):
+    with pytest.raises(InputError, match="a masked array, whose masked values would count"):
+        FUNCTIONS[call]()

@@ -8,7 +8,7 @@ from kmaps._loops import encode as loops
 from kmaps.checks import MAX_LEVELS
 from kmaps.errors import InputError
 from kmaps.parallel import for_parts
-from kmaps.samples import AnyMatrix, read_only, widened
+from kmaps.samples import AnyMatrix, read_only, refuse_mask, widened
 
 _BLOCK_VALUES = 1 << 18
 
@@ -112,6 +112,7 @@ class LookupTable:
 
 def check_codes(codes: AnyMatrix, n_features: int | None, n_codes: int) -> None:
     """Refuse what are not codes of a table, which compiled loops would not notice."""
+    refuse_mask(codes)
     if codes.dtype != np.uint8 or codes.ndim != 2:
         raise InputError(
             f"codes: expected uint8 of shape (n, d), got {codes.dtype} of shape {codes.shape}"

@@ -161,10 +161,8 @@ class BlockwiseSVC(CodedSVC):
     def _train_there(self, client: Client) -> list[CodedSolution]:
         """Solve the binary problems, one after another."""
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        return [
-            self._solved_there(client, column, (seed, column))
-            for column in range(len(self.n_blocks_))
-        ]
+        solved = self._counted(partial(self._solved_there, client), len(self.n_blocks_))
+        return [solved(column, (seed, column)) for column in range(len(self.n_blocks_))]
 
     def _solved_there(self, client: Client, column: int, seed: tuple[int, ...]) -> CodedSolution:
         there, layout = self._there, self._there.coding.layout

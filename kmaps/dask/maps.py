@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from kmaps.dask.chunks import Summary, blocks_of, is_collection, mapped, summary_of
 from kmaps.errors import InputError
 from kmaps.maps.capabilities import FeatureMap
-from kmaps.samples import AnyMatrix
+from kmaps.samples import AnyMatrix, refuse_mask
 
 
 class BlockwiseMap(TransformerMixin, BaseEstimator):
@@ -72,6 +72,7 @@ def _with_ends(known: Summary) -> AnyMatrix:
 
 
 def _dense(map: FeatureMap, X: Any) -> NDArray[np.float32]:
+    refuse_mask(X)
     X = X if issparse(X) else np.asarray(X)
     single = X.astype(np.float32) if X.dtype == np.float64 else X
     encoded = map.transform(single)

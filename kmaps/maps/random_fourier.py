@@ -115,7 +115,7 @@ class RandomFeatures(FeatureMap):
                 return loops.cos_sin(turns, unit, out[top:bottom, columns])
 
             rows = _BLOCK_VALUES // max(last - first, self._n_embedded)
-            # One thread of BLAS for each of ours: their number then changes no digit.
+            # One thread of BLAS for each of ours: more hinder each other.
             with _pools().limit(limits=1, user_api="blas"):
                 overflow = any(for_blocks(fill, X.shape[0], max(_FEWEST_ROWS, rows)))
             if overflow:

@@ -31,7 +31,7 @@ from kmaps.estimators import ClassNamePrefixFeaturesOutMixin
 from kmaps.gram_matrix import gram, mean_squared_distance, squared_distance
 from kmaps.kernels import WIDTH_KERNELS, check_kernel
 from kmaps.maps import FeatureMap
-from kmaps.parallel import for_blocks, threads
+from kmaps.parallel import for_blocks, product, threads
 from kmaps.samples import AnyMatrix, validate_data
 from kmaps.svm.learner import input_errors
 
@@ -233,9 +233,9 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
         def fill(start: int, stop: int) -> None:
             with threads(1):
                 # In double precision: small pivots multiply what is rounded.
-                out[start:stop] = values(start, stop).astype(np.float64) @ self.whitening_
+                out[start:stop] = product(values(start, stop).astype(np.float64), self.whitening_)
 
-        # One thread of BLAS for each of ours: their number then changes no digit.
+        # One thread of BLAS for each of ours: more hinder each other.
         with _pools().limit(limits=1, user_api="blas"):
             for_blocks(fill, n, _BLOCK_ROWS)
         return out

@@ -6,9 +6,9 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_array
 
 from kmaps.errors import InputError
+from kmaps.samples import check_array
 from kmaps.svm.learner import input_errors
 
 MAX_FEATURES = 1 << 22  # a single frequency takes 50 MB then, at order 1

@@ -16,7 +16,6 @@ from typing import Any, Literal, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.utils import check_array
 
 from kmaps.checks import check_positive, check_whole, is_number
 from kmaps.errors import ConfigError
@@ -36,6 +35,7 @@ from kmaps.models.choice import (
     stratified_sample,
 )
 from kmaps.models.landmarks import exponential, mean_width
+from kmaps.samples import check_array
 from kmaps.svm import KernelSVC
 from kmaps.svm.learner import input_errors
 from kmaps.svm.reduction import check_sample_weight

@@ -85,9 +85,10 @@ class KernelSVC(ProbabilisticClassifier):
         Most steps, ≥ 1; each changes two coefficients. None is LIBSVM's compiled limit, ten million
         or 100 per row; with a number and ``solver="libsvm"``, scikit-learn's build of LIBSVM
         trains, on 8 bytes more per value of the Gram matrix.
-    random_state, n_jobs
+    random_state, n_jobs, verbose
         The folds of ``probability``; threads for the binary problems, as in
-        :class:`GroupLassoSVC`, each with ``cache_mb``. By default "libsvm" has one, "smo" all.
+        :class:`GroupLassoSVC`, each with ``cache_mb``. By default "libsvm" has one, "smo" all. The
+        last as in :class:`CodedSVC`.
 
     Attributes
     ----------
@@ -151,6 +152,7 @@ class KernelSVC(ProbabilisticClassifier):
     probability: str | None = None
     random_state: int | np.random.RandomState | None = 0
     n_jobs: int | None = None
+    verbose: int = 0
 
     @property
     def _precomputed(self) -> bool:
@@ -267,7 +269,8 @@ class KernelSVC(ProbabilisticClassifier):
         limits = [self.max_iter or max(_LEAST_LIMIT, 100 * len(one.rows)) for one in problems]
         default = 1 if isinstance(rows, NodeRows) else num_threads()
         with threads(threads_of(self.n_jobs, default)):
-            models = for_blocks(lambda k, _: train(problems[k], limits[k]), len(problems), 1)
+            solve = self._counted(lambda k, _: train(problems[k], limits[k]), len(problems))
+            models = for_blocks(solve, len(problems), 1)
         self.n_iter_ = np.array([model.steps for model in models])
         unfinished = int((self.n_iter_ >= limits).sum())
         if unfinished:

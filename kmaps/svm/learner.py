@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from itertools import chain
 from pathlib import Path
-from time import perf_counter
+from threading import Lock
+from time import monotonic, perf_counter
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -18,6 +19,8 @@ from kmaps.checks import check_choice, check_number, check_positive
 from kmaps.errors import InputError, KmapsError
 from kmaps.estimators import BaseEstimator
 from kmaps.svm.losses import PENALTIES, Combined, check_combination
+
+_PATIENCE_S = 5.0  # between two lines on how far a training is
 
 
 class BlockSource(Protocol):
@@ -65,6 +68,7 @@ class Learner(BaseEstimator):
     penalty: str = "l2"
     loss: str
     bias: float
+    verbose: int = 0
     timings_: dict[str, float]
     predict: Any
 
@@ -107,6 +111,31 @@ class Learner(BaseEstimator):
         from kmaps.onnx_graph import export
 
         return export([self], path, dtype=dtype, force=force)
+
+    def _counted(self, solve: Callable[..., Any], total: int) -> Callable[..., Any]:
+        """Return ``solve``, of one of so many problems; ``verbose``: it prints how many are left.
+
+        With the time that they take, at most every five seconds.
+        """
+        if not self.verbose:
+            return solve
+        name, lock, begun = type(self).__name__, Lock(), monotonic()
+        print(f"[{name}] {total:,} {self._problem_name}", flush=True)
+        done, shown = 0, begun
+
+        def counted(*which: Any) -> Any:
+            nonlocal done, shown
+            found = solve(*which)
+            with lock:
+                done, now = done + 1, monotonic()
+                if now - shown >= _PATIENCE_S:
+                    shown = now
+                    minutes, seconds = divmod(round((now - begun) * (total / done - 1)), 60)
+                    left = f"about {minutes}:{seconds:02} left"
+                    print(f"[{name}] {done:,} of {total:,} solved, {left}", flush=True)
+            return found
+
+        return counted
 
     def _passes(self) -> str:
         """Return what ``max_iter`` counts."""

@@ -72,7 +72,7 @@ class LiblinearSVC(LinearClassifier):
 
     Parameters
     ----------
-    C, multiclass, bias, class_weight, probability
+    C, multiclass, bias, class_weight, probability, verbose
         As in :class:`CodedSVC`.
     penalty : {"l2", "l1"}, default="l2"
         ``"l1"`` gives sparse weights; with ``loss="hinge"`` it is not available.
@@ -141,6 +141,7 @@ class LiblinearSVC(LinearClassifier):
     class_weight: dict | str | None = None
     probability: str | None = None
     random_state: int | np.random.RandomState | None = 0
+    verbose: int = 0
 
     _combined: ClassVar[Combined] = _SOLVERS
 
@@ -189,10 +190,11 @@ class LiblinearSVC(LinearClassifier):
     ) -> Iterator[_Trained]:
         lib = solver_library("liblinear.liblinear")
         options = blank(lib.parameter, solver_type=number, eps=tol, C=self.C, regularize_bias=1)
+        train = self._counted(_train_binary, len(problems))
         with _rand_lock, captured(lib.liblinear.set_print_string_function) as printed:
             for problem in problems:
                 _c_library().srand(seed)
-                weights = _train_binary(rows, problem, options, self.bias)
+                weights = train(rows, problem, options, self.bias)
                 text = b"".join(printed)
                 printed.clear()
                 finished = _PASSES.search(text)
@@ -204,6 +206,7 @@ class LiblinearSVC(LinearClassifier):
     ) -> Iterator[_Trained]:
         """Train with scikit-learn's LIBLINEAR: the official one has no weights and no limits."""
         model = self._sklearn_model(tol, seed)
+        train = self._counted(model.fit, len(problems))
         for problem in problems:
             if problem.side_factors is None:
                 factors = problem.factors
@@ -218,7 +221,7 @@ class LiblinearSVC(LinearClassifier):
                 model.set_params(class_weight={1: positive, -1: negative})
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always", ConvergenceWarning)
-                model.fit(X[problem.rows], problem.signs, factors)
+                train(X[problem.rows], problem.signs, factors)
             unfinished = any(issubclass(one.category, ConvergenceWarning) for one in caught)
             constant = model.intercept_ / self.bias if self.bias else []
             weights = np.concatenate([model.coef_[0], constant])

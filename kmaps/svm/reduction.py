@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from kmaps.checks import check_choice
 from kmaps.errors import ConfigError, InputError
 from kmaps.estimators import ClassifierMixin
-from kmaps.samples import as_numpy, like, namespace, row_blocks, validate_data, whole
+from kmaps.samples import as_numpy, integers_like, namespace, row_blocks, validate_data, whole
 from kmaps.svm.learner import Learner, PreparedRows, input_errors, taken
 
 REDUCTIONS = ("ovr", "ovo")
@@ -122,17 +122,22 @@ def combine_scores(scores: NDArray, n_classes: int, reduction: str) -> NDArray:
         return scores[:, 0]
     if reduction == "ovr":
         return scores
-    pairs = np.array(class_pairs(n_classes, reduction))
-    sides = np.zeros((len(pairs), n_classes))
-    sides[np.arange(len(pairs)), pairs[:, 0]] = 1
-    sides[np.arange(len(pairs)), pairs[:, 1]] = -1
-    lost, moves = (like(scores, given) for given in ((sides < 0).sum(axis=0), sides))
     xp = namespace(scores)
-    # A problem lost is a vote for the negative side: count all those, then move the won ones.
+    if isinstance(scores, np.ndarray):
+        scores = scores.astype(np.float64, copy=False)
     won = xp.where(scores > 0, xp.ones_like(scores), xp.zeros_like(scores))
-    votes = lost + won @ moves
-    sums = scores @ moves
-    return votes + sums / (3 * (xp.abs(sums) + 1))
+    # Not by a matrix of pairs and classes, which has half a cube of values; and BLAS would multiply
+    # it with last bits that depend on its threads.
+    votes, sums, start = [], [], 0
+    with_earlier = np.zeros(0, np.int64)  # where a class's pairs with the earlier ones are
+    for n_later in range(n_classes - 1, -1, -1):
+        later, earlier = slice(start, start + n_later), integers_like(scores, with_earlier)
+        taken = xp.take(won, earlier, axis=1), xp.take(scores, earlier, axis=1)
+        votes.append(n_later - xp.sum(won[:, later], axis=1) + xp.sum(taken[0], axis=1))
+        sums.append(xp.sum(taken[1], axis=1) - xp.sum(scores[:, later], axis=1))
+        with_earlier, start = np.append(with_earlier + 1, start), start + n_later
+    total = xp.stack(sums, axis=1)
+    return xp.stack(votes, axis=1) + total / (3 * (xp.abs(total) + 1))
 
 
 def winners(decision: NDArray) -> NDArray[np.intp]:

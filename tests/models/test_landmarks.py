@@ -1,11 +1,14 @@
 """Landmarks: the map against dense algebra, the model against exact ones, and its files."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from contract import TO_A_TOLERANCE, contract
 from scipy.sparse import csr_array
 from scipy.special import xlogy
 from sklearn.kernel_approximation import Nystroem
+from threadpoolctl import threadpool_limits
 
 from kmaps import KernelSVC, LandmarkMap, LandmarkSVC, gram, load_model, threads
 from kmaps.errors import ConfigError, InputError
@@ -106,6 +109,17 @@ def test_the_model_of_all_samples_is_the_exact_one(name):
     difference = np.abs(model.decision_function(X) - exact.decision_function(X))
     assert difference.max() < 0.05  # scores go from -2 to 2
     assert (model.predict(X) == exact.predict(X)).mean() > 0.99
+
+
+def test_outputs_are_the_same_bits_on_any_number_of_threads():
+    samples = np.random.default_rng(1).gamma(1.0, size=(400, 8)).astype(np.float32)
+    feature_map = LandmarkMap(n_landmarks=301, landmarks="uniform").fit(samples)
+    with threadpool_limits(1, user_api="blas"):
+        expected = feature_map.transform(samples).tobytes()
+    # This thread has the say over BLAS, so that the limits of the others do nothing.
+    with threadpool_limits(2, user_api="blas"), ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: feature_map.transform(samples).tobytes(), range(60)))
+    assert found == [expected] * 60
 
 
 @pytest.mark.parametrize("form", [np.asarray, csr_array])

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from sklearn.utils.multiclass import _ovr_decision_function
+from threadpoolctl import threadpool_limits
 
 from kmaps.svm.reduction import class_pairs, combine_scores
 
@@ -59,3 +60,12 @@ def test_two_classes_are_one_problem_positive_for_the_second(reduction):
 def test_pairs_come_in_libsvm_order():
     assert class_pairs(4, "ovo") == [(1, 0), (2, 0), (3, 0), (2, 1), (3, 1), (3, 2)]
     assert class_pairs(4, "ovr") == [(0, None), (1, None), (2, None), (3, None)]
+
+
+def test_votes_are_the_same_bits_on_any_number_of_threads_of_blas():
+    scores = np.random.default_rng(0).standard_normal((1200, 31 * 15))
+    found = []
+    for n_threads in (1, 2, 4):
+        with threadpool_limits(n_threads, user_api="blas"):
+            found.append(combine_scores(scores, 31, "ovo").tobytes())
+    assert found[1:] == found[:1] * 2

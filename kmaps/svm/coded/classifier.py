@@ -18,7 +18,7 @@ from kmaps.parallel import for_blocks, threads, threads_of
 from kmaps.svm.coded.estimator import Progress
 from kmaps.svm.coded.problem import CodedSolution, make_task
 from kmaps.svm.coded.streamed import StreamedClassifier
-from kmaps.svm.coded.training import CodedRows
+from kmaps.svm.coded.training import CodedRows, check_weights
 from kmaps.svm.losses import HINGES, LOSSES, Combined, Loss
 from kmaps.svm.probabilities import logistic_fit
 from kmaps.svm.reduction import (
@@ -26,6 +26,7 @@ from kmaps.svm.reduction import (
     BinaryProblem,
     Labels,
     combine_scores,
+    count_problems,
     counting,
 )
 
@@ -108,6 +109,9 @@ class CodedSVC(StreamedClassifier):
     n_jobs : int or None, default=None
         Threads for the binary problems, one for each. None: as many as `kmaps.threads` says, -1:
         one per processor.
+    verbose : int, default=0
+        Not 0: print how many binary problems there are, and every five seconds how many are solved
+        and about how long the others take.
 
     Attributes
     ----------
@@ -160,6 +164,7 @@ class CodedSVC(StreamedClassifier):
     n_blocks: int | str = 1
     smooth: float = 0.0
     n_jobs: int | None = None
+    verbose: int = 0
 
     _stored = (
         "C",
@@ -223,6 +228,8 @@ class CodedSVC(StreamedClassifier):
     def _solved(
         self, training: CodedRows, labels: Labels, progress: Progress
     ) -> tuple[list[CodedSolution], NDArray | None]:
+        n_weights = training.n_features * training.layout.form.size
+        check_weights(n_weights, count_problems(len(self.classes_), self.multiclass))
         problems = list(self._problems(labels))
         with threads(threads_of(self.n_jobs)):
             self._fit_probabilities(training, labels)
@@ -304,7 +311,7 @@ class CodedSVC(StreamedClassifier):
             return solution
 
         with threadpool_limits(1, user_api="blas"):  # ours hold one problem each
-            return for_blocks(train_one, len(problems), 1)
+            return for_blocks(self._counted(train_one, len(problems)), len(problems), 1)
 
     def solve_sparse_problem(
         self, training: CodedRows, problem: BinaryProblem, start: NDArray | None

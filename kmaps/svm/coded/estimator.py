@@ -179,7 +179,8 @@ class CodedEstimator(Learner):
         most = int(self.n_blocks_.max())
         with weights_in_memory(n_weights, at_once if most == 1 else 3 * at_once * most):
             n_threads = num_threads() // at_once
-            return for_blocks(lambda column, _: train_one(column, n_threads), len(tasks), 1)
+            counted = self._counted(lambda column, _: train_one(column, n_threads), len(tasks))
+            return for_blocks(counted, len(tasks), 1)
 
     def _count_blocks(self, rows: CodeRows, n_members: int) -> int:
         """Return how many blocks the rows of a problem are cut into."""

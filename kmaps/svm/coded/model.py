@@ -7,6 +7,7 @@ each level, for each column of scores.
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
+from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from kmaps.onnx_graph import Graph, Tensor
 
 _TOGETHER = 16  # problems in one vector
+_MOST_PROBLEMS = 4096  # whose functions are summarised at once
 _KEPT = 1 << 28  # bytes of tables to keep; larger ones are made again for each group of problems
 _BLOCK_VALUES = 1 << 16
 _BLOCK_SCORES = 1 << 24  # of features of samples of other libraries, looked up at once
@@ -184,12 +186,14 @@ class CodedModel:
             return self.intercept
         return self.intercept * self.calibration[:, 0] + self.calibration[:, 1]
 
-    def values(self, features: NDArray[np.intp]) -> NDArray[np.float64]:
+    def values(
+        self, features: NDArray[np.intp], problems: slice = slice(None)
+    ) -> NDArray[np.float64]:
         """Return what the rows of the tables of some features add to the scores, (f, rows, P)."""
-        values = self.weights[:, features].transpose(1, 2, 0).astype(np.float64)
+        values = self.weights[problems][:, features].transpose(1, 2, 0).astype(np.float64)
         if self.basis is not None:
             values = self.basis[features if len(self.basis) > 1 else slice(None)] @ values
-        return values if self.calibration is None else values * self.calibration[:, 0]
+        return values if self.calibration is None else values * self.calibration[problems, 0]
 
     @cached_property
     def coder(self) -> Coder:
@@ -314,11 +318,11 @@ def deviations(model: CodedModel, counts: NDArray[np.float64]) -> NDArray[np.flo
     total = counts[0].sum()
     found = np.empty((n_problems, d), np.float32)
     size = max(1, _BLOCK_VALUES // (model.n_rows * n_problems))
-    for start in range(0, d, size):
-        part = slice(start, start + size)
-        share, values = counts[part, :, None] / total, model.values(np.arange(d)[part])
+    for first, start in product(range(0, n_problems, _MOST_PROBLEMS), range(0, d, size)):
+        some, part = slice(first, first + _MOST_PROBLEMS), slice(start, start + size)
+        share, values = counts[part, :, None] / total, model.values(np.arange(d)[part], some)
         mean = (share * values).sum(axis=1, keepdims=True)
-        found[:, part] = np.sqrt((share * (values - mean) ** 2).sum(axis=1)).T
+        found[some, part] = np.sqrt((share * (values - mean) ** 2).sum(axis=1)).T
     return found
 
 

@@ -22,7 +22,7 @@ from kmaps.errors import ConfigError, InputError
 from kmaps.kernels import ScalarKernel
 from kmaps.maps.capabilities import FeatureMap, Tabulated
 from kmaps.parallel import for_blocks
-from kmaps.samples import AnyMatrix
+from kmaps.samples import AnyMatrix, refuse_mask
 from kmaps.svm.coded.forms import Layout, choose
 from kmaps.svm.coded.tables import smoothed, tabulate
 
@@ -44,6 +44,7 @@ class Coder:
 
     def encode(self, X: Any) -> NDArray[np.uint8] | csr_array:
         """Return the row of the table of every value (n, d); what a CSR leaves out has row 0."""
+        refuse_mask(X)
         if self.book is not None:
             codes = self.book.to_codes(X, "CodedSVC")
         else:
@@ -216,6 +217,14 @@ def weights_in_memory(n_weights: int, n_models: int) -> AbstractContextManager[N
     return _in_memory(what, 4 * n_weights * n_models, "use fewer threads, levels or columns")
 
 
+def check_weights(n_weights: int, n_problems: int) -> None:
+    """Raise MemoryError, before all training, where the weights of all problems will not fit."""
+    what = f"{n_weights:,} weights for each of {n_problems:,} binary problems, 4 bytes each, twice,"
+    remedy = "choose multiclass='ovr', or use fewer levels or columns"
+    with _in_memory(what, 8 * n_weights * n_problems, remedy):
+        np.empty((2, n_problems, n_weights), np.float32)  # the solutions, and the model of them
+
+
 @contextmanager
 def _in_memory(what: str, n_bytes: int, remedy: str) -> Iterator[None]:
     try:
@@ -321,6 +330,7 @@ def learned(
 
 def _floats(X: AnyMatrix) -> AnyMatrix:
     """Return a block as what levels and codes are made of."""
+    refuse_mask(X)
     return X if X.dtype in (np.float32, np.float64, np.uint8) else X.astype(np.float64)
 
 

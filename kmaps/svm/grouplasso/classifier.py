@@ -31,7 +31,7 @@ class GroupLassoSVC(LinearClassifier):
 
     Parameters
     ----------
-    C, multiclass, bias, class_weight, probability, random_state
+    C, multiclass, bias, class_weight, probability, random_state, verbose
         As in :class:`CodedSVC`; the weight of the bias is penalised as a group.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
         Hinge is eq. 18 as printed; the squared one is smooth and takes fewer rounds, hence the
@@ -89,6 +89,7 @@ class GroupLassoSVC(LinearClassifier):
     probability: str | None = None
     random_state: int | np.random.RandomState | None = 0
     n_jobs: int | None = None
+    verbose: int = 0
 
     penalty = "l1"
     _combined: ClassVar[Combined] = {"l1": HINGES}
@@ -140,4 +141,4 @@ class GroupLassoSVC(LinearClassifier):
             task = GroupProblem(own, self.group_size, self.bias, problem.signs, costs, loss)
             return task.solve(self.tol, self.max_iter)
 
-        return for_blocks(train_one, len(problems), 1)
+        return for_blocks(self._counted(train_one, len(problems)), len(problems), 1)
