@@ -11,17 +11,18 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tokenize import TokenError
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import DTypeLike, NDArray
 
 from kmaps.checks import is_whole
 from kmaps.errors import InputError, KmapsError
 from kmaps.io import atomic_file
 from kmaps.io.atomic import check_source
-from kmaps.samples import AnyMatrix
+
+if TYPE_CHECKING:
+    from kmaps.samples import AnyMatrix
 
 FORMAT = "kmaps model"
 VERSION = 5
@@ -74,9 +75,9 @@ def matrix_names(name: str) -> tuple[str, ...]:
     return (name, *(f"{name}_{part}" for part in _OF_CSR))
 
 
-def matrix_arrays(name: str, matrix: AnyMatrix) -> dict[str, NDArray]:
+def matrix_arrays(name: str, matrix: "AnyMatrix") -> dict[str, NDArray]:
     """Return a matrix as a file has it: one array, or the three of a CSR matrix."""
-    if not sp.issparse(matrix):
+    if isinstance(matrix, np.ndarray):
         return {name: matrix}
     return {f"{name}_{part}": getattr(matrix, part) for part in _OF_CSR}
 
@@ -230,16 +231,18 @@ class ModelFile:
 
     def matrix(
         self, name: str, dtype: DTypeLike | tuple[DTypeLike, ...], shape: tuple[Size, int]
-    ) -> AnyMatrix:
+    ) -> "AnyMatrix":
         """Return a matrix that `matrix_arrays` wrote, dense or CSR, as `array` does."""
         if f"{name}_data" not in self:
             return self.array(name, dtype, shape)
+        from scipy.sparse import csr_array  # files without one are read without SciPy
+
         data = self.array(f"{name}_data", dtype, (None,))
         whole = np.int32, np.int64
         indices = self.array(f"{name}_indices", whole, (len(data),), 0, shape[1] - 1)
         indptr = self.array(f"{name}_indptr", whole, (None,), 0, len(data))
         try:
-            found = sp.csr_array((data, indices, indptr), shape=(len(indptr) - 1, shape[1]))
+            found = csr_array((data, indices, indptr), shape=(len(indptr) - 1, shape[1]))
             found.check_format(full_check=True)
         except ValueError as error:
             raise self.damaged(f"{name}: {error}") from None

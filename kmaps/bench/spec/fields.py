@@ -174,8 +174,7 @@ def _parse_range(text: str) -> object:
 
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Count = Annotated[int, Field(gt=0, le=10_000)]
-"""Of splits and draws, each of which has cells: more would be listed for hours before the first."""
+Count = Annotated[int, Field(gt=0, le=10_000)]  # of splits or draws, whose cells are listed
 KernelName = Annotated[str, known_name("kernel", lambda: GRAM_KERNELS)]
 AdditiveName = Annotated[str, known_name("kernel", lambda: KERNELS)]
 Name = Annotated[str, AfterValidator(_folder_name)]
@@ -337,8 +336,7 @@ class Claim(Model):
 class Experiment(Model):
     """What every experiment has, whatever its kind.
 
-    The files, manifests and modules that it names are relative to the folder ``base``, and that to
-    the folder of the experiment's file.
+    What its file names is relative to the folder ``base``, and that to the folder of the file.
     """
 
     kind: str
