@@ -1,8 +1,5 @@
 """Runs side by side: rows by what they are, differences on the same samples, what changed."""
 
-import json
-
-import numpy as np
 import pytest
 
 from kmaps.bench.paper.compared_runs import Run, as_markdown, as_text, changed_conditions
@@ -10,7 +7,6 @@ from kmaps.bench.paper.compared_runs import compare_runs as compare
 from kmaps.bench.records.arrays import read_correct
 from kmaps.errors import NothingMeasured
 from tests.bench.records.published import ROOT, records
-from tests.commands import kmaps
 
 LEVELS = ROOT / "results" / "levels-daimler"
 CHI2 = "ovr chi2 homogeneous, r = 3, LIBLINEAR"
@@ -72,16 +68,3 @@ def test_forms_show_what_differs():
     assert "\nversion of numpy " in as_text(runs, rows)
     assert "| cpu | AMD" in as_markdown(runs, rows)
     assert "&lt;b>another |" in as_markdown(runs, rows)
-
-
-def test_the_command():
-    found = kmaps("compare", LEVELS, ROOT / "results" / "levels-mnist", "--format", "json")
-    document = json.loads(found.stdout)
-    assert document["differs"]["dataset"] == ["daimler", "mnist"]
-    accuracies = [one for one in document["rows"] if one["measure"] == "accuracy"]
-    assert [one["row"] for one in accuracies if one["row"] == CHI2] == [CHI2]
-    [chi2] = [one for one in accuracies if one["row"] == CHI2]
-    mean = [100 * np.mean(chi2["runs"][name]) for name in ("levels-daimler", "levels-mnist")]
-    assert chi2["to_first"][0]["interval"] is None
-    assert mean[1] > mean[0]
-    assert "expected two or more" in kmaps("compare", LEVELS, code=2).stderr
