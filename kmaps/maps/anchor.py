@@ -167,7 +167,8 @@ class AnchorMap(SteppedMap):
         above = xp.minimum(below + 1, first + last - 1)
         start = looked_up(x, anchors, below)
         width = looked_up(x, anchors, above) - start
-        t = (x - start) / xp.where(width > 0, width, xp.ones_like(width))
+        has_width, one = width > 0, xp.ones_like(width)
+        t = xp.where(has_width, (x - start) / xp.where(has_width, width, one), 0 * one)
         t = xp.clip(t, 0.0, 1.0)[..., None]  # beyond the first and the last anchor it is theirs
         return (1 - t) * looked_up(x, table, below) + t * looked_up(x, table, above)
 
