@@ -23,7 +23,7 @@ from scipy import sparse
 from kmaps._loops import entries as loops
 from kmaps.checks import check_positive
 from kmaps.errors import ConfigError, InputError
-from kmaps.gram_sums import sums_of
+from kmaps.gram_sums import products_with_itself, sums_of
 from kmaps.kernels import EXP_KERNELS, GRAM_KERNELS, WIDTH_KERNELS, ScalarKernel, check_kernel
 from kmaps.parallel import for_blocks
 from kmaps.samples import AnyMatrix, SampleMatrix
@@ -31,6 +31,7 @@ from kmaps.samples import AnyMatrix, SampleMatrix
 # A block holds 32 MB of data as float64 at most, and with a panel 8 MB of results.
 _BLOCK_VALUES = 2**22
 _BLOCK_ROWS = 2**12
+_WIDE = 16  # times σ²: K(x, x) + K(y, y) up to which a difference has digits enough for exp
 
 
 def gram(
@@ -90,8 +91,25 @@ def gram(
     return _named_gram(X, Y, kernel, gamma, sigma)
 
 
+def quick_gram(
+    X: AnyMatrix, *, kernel: str, gamma: float = 1.0, sigma: float | None = None
+) -> NDArray[np.float32]:
+    """Return :func:`gram` of X; an exponential one from differences, if the width allows it.
+
+    They take half the time with sparse and dense rows of which a fifth is not zero. Their errors
+    are up to 2e-7 of K(x, x) + K(y, y), and those of the exponential 2e-6.
+    """
+    return _named_gram(X, None, kernel, gamma, sigma, quick=True)
+
+
 def _named_gram(
-    X: AnyMatrix, Y: AnyMatrix | None, kernel: str, gamma: float, sigma: float | None
+    X: AnyMatrix,
+    Y: AnyMatrix | None,
+    kernel: str,
+    gamma: float,
+    sigma: float | None,
+    *,
+    quick: bool = False,
 ) -> NDArray[np.float32]:
     base = _base_kernel(kernel, gamma)
     rows, columns = _check_pair(X, Y)
@@ -105,7 +123,24 @@ def _named_gram(
             raise InputError("sigma cannot be estimated from rows that are all alike, give it")
     else:
         check_positive("sigma", sigma)
-    return _Pairs(rows, columns, base, "exponential").matrix(sigma)
+    enough = None
+    if quick and _largest_product(rows, base) <= _WIDE * sigma**2 / 2:
+        enough = 0.0
+    return _Pairs(rows, columns, base, "exponential", enough).matrix(sigma)
+
+
+def _largest_product(rows: SampleMatrix, base: tuple[str, float]) -> float:
+    """Return the largest K(x, x) of a row."""
+
+    def largest(start: int, stop: int) -> float:
+        block = rows.block(start, stop, 1.0, np.float64)
+        return float(products_with_itself(block, base[1]).max())
+
+    return max(for_blocks(largest, len(rows), _rows_at_once(rows)))
+
+
+def _rows_at_once(rows: SampleMatrix) -> int:
+    return max(int(2**16 / rows.stored_per_row), 1)
 
 
 def squared_distance(
@@ -187,7 +222,12 @@ class _Pairs:
     """
 
     def __init__(
-        self, X: SampleMatrix, Y: SampleMatrix | None, base: tuple[str, float], form: str
+        self,
+        X: SampleMatrix,
+        Y: SampleMatrix | None,
+        base: tuple[str, float],
+        form: str,
+        enough: float | None = None,
     ) -> None:
         kernel, self.gamma = base
         self.X, self.Y, self.symmetric, self.form = X, X if Y is None else Y, Y is None, form
@@ -201,7 +241,7 @@ class _Pairs:
                 f"values as large as {largest:.3g} overflow the kernel matrix: scale the data down"
             )
         distance = form != "kernel"
-        self.sums = sums_of(kernel, self.gamma, self.X, self.Y, distance=distance)
+        self.sums = sums_of(kernel, self.gamma, self.X, self.Y, distance=distance, enough=enough)
         power = min(np.log2(self.sums.largest) - exponent, 1000)
         self.factor, self.unit = 2.0**power, float(np.exp2(-self.gamma * power))
 
@@ -243,13 +283,9 @@ class _Pairs:
 
         def sums(start: int, stop: int) -> NDArray[np.float64]:
             block = rows.block(start, stop, self.factor, self.sums.dtype)
-            powers = abs(block).astype(np.float64)
-            values = powers.data if sparse.issparse(powers) else powers
-            values **= self.gamma
-            return powers.sum(axis=1)
+            return products_with_itself(block, self.gamma)
 
-        n_rows = max(int(2**16 / rows.stored_per_row), 1)
-        return np.concatenate(for_blocks(sums, len(rows), n_rows)) * self.unit
+        return np.concatenate(for_blocks(sums, len(rows), _rows_at_once(rows))) * self.unit
 
 
 def _walking_cost(walked: SampleMatrix, others: SampleMatrix) -> float:
@@ -266,11 +302,13 @@ def _block_sizes(rows: SampleMatrix, columns: SampleMatrix) -> tuple[int, int]:
 
 
 def _exponential(squared: NDArray[np.float64], sigma: float) -> NDArray[np.float32]:
-    # Beyond 200 the exponential is zero in float32; one division after the other, because the
-    # square of a tiny sigma is zero.
+    # In place: new arrays would take as long as the divisions. One after the other, because the
+    # square of a tiny sigma is zero; beyond 200 the exponential is zero in float32.
     with np.errstate(over="ignore"):
-        exponent = np.minimum(squared / sigma / sigma / 2, 200)
-    return np.exp(-exponent.astype(np.float32))
+        squared /= sigma
+        squared /= -2 * sigma
+    exponent = np.maximum(squared, -200, out=squared).astype(np.float32)
+    return np.exp(exponent, out=exponent)
 
 
 def _store_symmetric(

@@ -27,20 +27,29 @@ _LOOPS = {
 }
 
 _SPARSE = 1 / 2  # part of the values of CSR rows that is stored where distances are differences
-_ENOUGH = 1 / 4  # what has to be left of K(x, x) + K(y, y)
+ENOUGH = 1 / 4  # what has to be left of K(x, x) + K(y, y)
 _FEW = 1 / 16  # part of the pairs that are summed again one by one
 
 
 def sums_of(
-    kernel: str, gamma: float, X: SampleMatrix, Y: SampleMatrix, *, distance: bool
+    kernel: str,
+    gamma: float,
+    X: SampleMatrix,
+    Y: SampleMatrix,
+    *,
+    distance: bool,
+    enough: float | None = None,
 ) -> "Sums":
     """Return the sums of an additive kernel, or of its squared distances.
 
     Blocks of rows have their ``dtype``, scaled to ``largest``; ``pack`` may change a block.
+    Distances are differences of which ``enough`` is left; by default where that is faster and exact
+    to the last digits.
     """
     if distance:
-        sums = _Differences if _few_common(X, Y) else _Distances
-        return sums(kernel, gamma, X, Y)
+        if enough is not None or _few_common(X, Y):
+            return _Differences(kernel, gamma, X, Y, ENOUGH if enough is None else enough)
+        return _Distances(kernel, gamma, X, Y)
     if kernel == "hellinger":
         return _MatrixProduct(gamma, X, Y)
     return _Products(kernel, gamma, X, Y, single=True)
@@ -178,12 +187,16 @@ class _Differences(_Distances):
     than three times that.
     """
 
+    def __init__(
+        self, kernel: str, gamma: float, X: SampleMatrix, Y: SampleMatrix, enough: float
+    ) -> None:
+        super().__init__(kernel, gamma, X, Y)
+        self.enough = enough
+
     def pack(self, block: AnyMatrix) -> _Block:
         """Return the forms of a block, which may be changed."""
         packed = super().pack(block)
-        norms = abs(block.astype(np.float64))
-        norms.data **= 2 if self.squares else self.gamma
-        packed.norms = norms.sum(axis=1)
+        packed.norms = products_with_itself(block, 2 if self.squares else self.gamma)
         return packed
 
     def __call__(self, walk: _Block, others: _Block, skip: int) -> NDArray[np.float64]:
@@ -191,7 +204,7 @@ class _Differences(_Distances):
         out, crossed = self._sums(walk.entries, others.entries, skip)
         if crossed is not None:
             out -= crossed / self.scale
-        n_lost = loops.subtract(out, 2 * self.scale, walk.norms, others.norms, _ENOUGH, skip)
+        n_lost = loops.subtract(out, 2 * self.scale, walk.norms, others.norms, self.enough, skip)
         if n_lost > _FEW * out.size:
             return super().__call__(walk, others, skip)
         if n_lost:
@@ -225,6 +238,14 @@ class _MatrixProduct:
         """Return the product; a matrix product has nothing to skip."""
         product = rows @ others.T
         return (product.toarray() if sparse.issparse(product) else product).astype(np.float64)
+
+
+def products_with_itself(block: AnyMatrix, gamma: float) -> NDArray[np.float64]:
+    """Return K(x, x) of every row, which is the sum of |x| to gamma."""
+    powers = abs(block).astype(np.float64)
+    values = powers.data if sparse.issparse(powers) else powers
+    values **= gamma
+    return powers.sum(axis=1)
 
 
 def _few_common(X: SampleMatrix, Y: SampleMatrix) -> bool:

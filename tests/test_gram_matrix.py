@@ -8,7 +8,7 @@ from sklearn.metrics.pairwise import additive_chi2_kernel, euclidean_distances, 
 import kmaps
 from kmaps import gram_matrix, gram_sums
 from kmaps._loops import entries as loops
-from kmaps.gram_matrix import gram, mean_squared_distance, squared_distance
+from kmaps.gram_matrix import gram, mean_squared_distance, quick_gram, squared_distance
 from kmaps.kernels import GRAM_KERNELS, KERNELS
 from tests.oracles import gram as oracle
 from tests.samples import histograms
@@ -193,6 +193,32 @@ def test_exponential_kernels(name):
     expected = np.exp(-oracle.squared_distance(X, Y, name) / (2 * 1.7**2))
     got = gram(X, Y, kernel=f"exp-{name}", sigma=1.7)
     np.testing.assert_allclose(got, expected, rtol=2e-6)  # measured: 7.7e-7
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("name", [*(f"exp-{name}" for name in ADDITIVE), "rbf"])
+def test_quick_exponential_kernels(name, form, monkeypatch):
+    """Differences at a wide width, also of rows that are equal or nearly so; else distances."""
+    X = histograms(70, 150)
+    X[[5, 40, 60]] = X[0], X[0], X[0] * np.float32(1 + 1e-6)
+    own = (X.astype(float) ** (2 if name == "rbf" else 1)).sum(axis=1).max()
+    wide, narrow = (own / 8) ** 0.5 * 1.001, (own / 8) ** 0.5 / 1.1
+    base = "linear" if name == "rbf" else name.removeprefix("exp-")
+    squared = oracle.squared_distance(X, X, base)
+    made = gram_sums._Differences.__init__
+    used = []
+    monkeypatch.setattr(
+        gram_sums._Differences, "__init__", lambda *given: used.append(given[-1]) or made(*given)
+    )
+    found = quick_gram(form(X), kernel=name, sigma=wide)
+    assert used == [0.0]
+    np.testing.assert_allclose(found, np.exp(-squared / wide**2 / 2), atol=2e-6)
+    assert found.max() == 1
+    np.testing.assert_array_equal(found, found.T)
+    np.testing.assert_array_equal(
+        quick_gram(form(X), kernel=name, sigma=narrow), gram(form(X), kernel=name, sigma=narrow)
+    )
+    assert 0.0 not in used[1:]
 
 
 def test_rbf_and_linear():

@@ -250,7 +250,8 @@ class KernelSVC(ProbabilisticClassifier):
         return X, labels
 
     def _training_gram(self, X: NDArray | sp.csr_array) -> NDArray:
-        self.sigma_, matrix = training_gram(X, self.kernel, self.gamma, self.sigma)
+        quick = self.solver == "smo"
+        self.sigma_, matrix = training_gram(X, self.kernel, self.gamma, self.sigma, quick=quick)
         return matrix
 
     def _trainer(self, rows: "Rows") -> Callable[[BinaryProblem, int], SupportVectors]:

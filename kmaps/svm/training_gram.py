@@ -1,10 +1,12 @@
 """The Gram matrix that a kernel SVM is trained on."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.errors import InputError
-from kmaps.gram_matrix import gram, mean_squared_distance
+from kmaps.gram_matrix import gram, mean_squared_distance, quick_gram
 from kmaps.kernels import WIDTH_KERNELS
 from kmaps.samples import AnyMatrix
 
@@ -25,13 +27,14 @@ def check_memory(n: int, more: int) -> None:
 
 
 def training_gram(
-    X: AnyMatrix, kernel: str, gamma: float, sigma: float | None
+    X: AnyMatrix, kernel: Any, gamma: float, sigma: float | None, *, quick: bool
 ) -> tuple[float | None, NDArray[np.float32]]:
     """Return the width in use, learnt where it is None, and the Gram matrix (n, n)."""
     if sigma is None and kernel in WIDTH_KERNELS:
         # Rows all alike have no width: None lets gram say so.
         sigma = mean_squared_distance(X, kernel=kernel, gamma=gamma) ** 0.5 or None
-    matrix = gram(X, kernel=kernel, gamma=gamma, sigma=sigma)
+    make = quick_gram if quick and not callable(kernel) else gram
+    matrix = make(X, kernel=kernel, gamma=gamma, sigma=sigma)
     largest = matrix.diagonal().max()
     if largest < _LEAST_KERNEL and abs(X).max() > 0:
         raise InputError(
