@@ -5,6 +5,7 @@ import hashlib
 import struct
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -16,6 +17,21 @@ def histograms(n, d, zeros=0.4, seed=0, dtype=np.float32):
     rng = np.random.default_rng(seed)
     values = 10 ** rng.uniform(-3, 0, (n, d)) * (rng.random((n, d)) >= zeros)
     return values.astype(dtype)
+
+
+def in_blocks(samples, rows=50):
+    """Samples as a reader gives them: in one buffer, which the next block overwrites."""
+
+    def blocks():
+        buffer = np.empty((rows, samples.shape[1]), samples.dtype)
+        for start in range(0, samples.shape[0], rows):
+            part = samples[start : start + rows]
+            if isinstance(part, np.ndarray):
+                buffer[: len(part)] = part
+                part = buffer[: len(part)]
+            yield part
+
+    return SimpleNamespace(blocks=blocks, sample=lambda: samples)
 
 
 @dataclass

@@ -9,7 +9,6 @@ from commands import kmaps, refused
 from kmaps import (
     GeneralizedRBFMap,
     LiblinearSVC,
-    RandomFeatureSVC,
     RandomFourierMap,
     gram,
     load_model,
@@ -56,21 +55,6 @@ def test_maps_named_as_such_and_a_chosen_c(map_name):
     kmaps("predict", "m.npz", "in.npy", "out.npy")
     np.testing.assert_array_equal(np.load("out.npy"), expected.predict(Z))
     assert found["sigma"] == pytest.approx(feature_map.sigma_)
-
-
-def test_the_file_is_the_librarys():
-    """Trained in Python, loaded in Python, loaded by the command: the same scores, bit by bit."""
-    model = RandomFeatureSVC("exp-js", 200, C=3.0, multiclass="ovo", order=2).fit(X, Y)
-    model.save("python.npz")
-    kmaps("predict", "python.npz", "in.npy", "scores.npy", "--scores")
-    np.testing.assert_array_equal(np.load("scores.npy"), model.decision_function(X))
-    result = train(
-        *("--kernel", "exp-js", "-m", "200", "-C", "3", "--set", "multiclass=ovo", "--order", "2")
-    )
-    assert "120 rows of 6 features, 3 classes: 200 frequencies at sigma " in result.stdout
-    loaded = load_model("m.npz")
-    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
-    assert loaded.get_params() == model.get_params()
 
 
 def test_a_map_that_is_seeded_by_chance_is_kept():

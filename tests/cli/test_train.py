@@ -41,8 +41,8 @@ def train(*args, **options):
         ("--set smooth=0.1", CodedSVC(smooth=0.1)),
         ("--kernel js --set probability=sigmoid", CodedSVC("js", probability="sigmoid")),
         (
-            "--kernel exp-js -m 20 --sigma 0.5 --set probability=sigmoid",
-            RandomFeatureSVC("exp-js", 20, sigma=0.5, probability="sigmoid"),
+            "--kernel exp-js -m 20 --sigma 0.5 --order 2 --set probability=sigmoid",
+            RandomFeatureSVC("exp-js", 20, order=2, sigma=0.5, probability="sigmoid"),
         ),
         (
             "--set multiclass=ovo --set class_weight=balanced",

@@ -17,6 +17,7 @@ from kmaps.kernels import WIDTH_KERNELS
 from kmaps.models import describe_model, mapped_rows
 from kmaps.models.landmarks import jittered_inverse_root
 from tests.models.test_files import change
+from tests.samples import in_blocks
 
 RNG = np.random.default_rng(0)
 X = RNG.gamma(1.0, size=(150, 6)).astype(np.float32)
@@ -214,18 +215,10 @@ def test_bad_samples():
 def test_kernel_values_and_outputs_have_the_same_scores(monkeypatch):
     model = LandmarkSVC(**SMALL)
     model.fit(X, Y)
-
-    class Source:
-        def blocks(self):
-            return (X[start : start + 40] for start in range(0, 150, 40))
-
-        def sample(self):
-            return X
-
-    rows = model.prepare_rows(Source())
+    rows = model.prepare_rows(in_blocks(X, 40))
     np.testing.assert_allclose(model.decision_function(rows), model.decision_function(X), atol=1e-4)
     monkeypatch.setattr(mapped_rows, "MOST_VALUES", 100)  # encoded again in every pass
-    streamed = model.prepare_rows(Source())
+    streamed = model.prepare_rows(in_blocks(X, 40))
     assert type(streamed) is not type(rows)
     again = LandmarkSVC(**SMALL).fit(streamed, Y)
     np.testing.assert_allclose(again.decision_function(X), model.decision_function(X), atol=0.02)

@@ -14,6 +14,7 @@ from kmaps.errors import ConfigError, InputError
 from kmaps.gram_matrix import mean_squared_distance
 from kmaps.kernels import WIDTH_KERNELS
 from kmaps.maps import RandomFourierMap
+from tests.samples import in_blocks
 
 RNG = np.random.default_rng(0)
 X = RNG.gamma(1.0, size=(150, 6)).astype(np.float32)
@@ -33,19 +34,6 @@ WORDS = np.array(["low", "middle", "high"])[Y]
 )
 def test_follows_scikit_learn(estimator, check):
     check(estimator)
-
-
-def source(samples, rows=40):
-    """Return samples in blocks of one buffer, which the next block overwrites."""
-
-    def blocks():
-        buffer = np.empty((rows, samples.shape[1]), samples.dtype)
-        for start in range(0, len(samples), rows):
-            part = samples[start : start + rows]
-            buffer[: len(part)] = part
-            yield buffer[: len(part)]
-
-    return SimpleNamespace(blocks=blocks, sample=lambda: samples)
 
 
 OF_MAP = {
@@ -119,7 +107,7 @@ def test_seeds():
 
 def test_rows_prepared_in_blocks():
     model = RandomFeatureSVC("exp-js", 200, C=2.0)
-    rows = model.prepare_rows(source(X))
+    rows = model.prepare_rows(in_blocks(X))
     assert (len(rows), rows.n_features, rows.outputs.shape) == (150, 6, (150, 400))
     expected = RandomFeatureSVC("exp-js", 200, C=2.0).fit(X, Y)
     np.testing.assert_allclose(rows.outputs, expected.map_.transform(X), atol=1e-6)
@@ -131,7 +119,7 @@ def test_rows_prepared_in_blocks():
     assert model.predict(rows).tolist() == model.predict(X).tolist()
     with pytest.raises(InputError, match=r"labels of shape \(149,\) for 150 rows, expected one"):
         model.fit(rows, Y[1:])
-    model.fit(model.prepare_rows(source(X, 150)), Y)  # a single block makes the very model
+    model.fit(model.prepare_rows(in_blocks(X, 150)), Y)  # a single block makes the very model
     np.testing.assert_array_equal(model.coef_, expected.coef_)
 
 
@@ -173,11 +161,11 @@ def test_bad_samples():
     with pytest.raises(InputError, match="sigma cannot be estimated from rows that are all alike"):
         model.fit(np.ones((9, 2)), [0, 1, 2] * 3)
     with pytest.raises(InputError, match="no samples: expected at least one row"):
-        RandomFeatureSVC(sigma=1.0).prepare_rows(source(X[:0]))
+        RandomFeatureSVC(sigma=1.0).prepare_rows(in_blocks(X[:0]))
     bad = X.copy()
     bad[60, 2] = np.nan
     with pytest.raises(InputError, match="Input contains NaN"):
-        RandomFeatureSVC(sigma=1.0).prepare_rows(source(bad))
+        RandomFeatureSVC(sigma=1.0).prepare_rows(in_blocks(bad))
     wide = csr_matrix(([1.0], ([0], [1 << 22])), shape=(4, (1 << 22) + 1))
     message = "X has 4,194,305 features, exponential kernels take at most 4,194,304: hash or select"
     with pytest.raises(InputError, match=message):

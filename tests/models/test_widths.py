@@ -12,6 +12,7 @@ from kmaps.models import choose_width, stratified_order, widths
 from kmaps.models.choice import choose, extension, splits
 from kmaps.models.mapped_rows import MappedRows
 from kmaps.svm.learner import taken
+from tests.samples import in_blocks
 
 RNG = np.random.default_rng(0)
 X = RNG.random((120, 3)).astype(np.float32)
@@ -129,17 +130,7 @@ def test_what_is_refused():
     with pytest.raises(InputError, match="2 samples cannot be cut into folds=3"):
         made("landmarks", sigma="auto").fit(X[:2], [0, 1])
     model = made("frequencies", sigma="auto")
-    rows = made("frequencies").prepare_rows(Blocks())
-    for call in (lambda: model.fit(rows, Y), lambda: model.prepare_rows(Blocks())):
+    rows = made("frequencies").prepare_rows(in_blocks(X))
+    for call in (lambda: model.fit(rows, Y), lambda: model.prepare_rows(in_blocks(X))):
         with pytest.raises(ConfigError, match=r"sigma='auto', C=1\.0: not for samples "):
             call()
-
-
-class Blocks:
-    """Samples as one block."""
-
-    def blocks(self):
-        return [X]
-
-    def sample(self):
-        return X

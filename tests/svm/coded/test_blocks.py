@@ -7,6 +7,7 @@ from scipy.sparse import csr_matrix
 from kmaps import AnchorMap, CodedSVC, HomogeneousMap, SplineMap
 from kmaps.errors import ConfigError, InputError
 from kmaps.svm import code_rows
+from tests.samples import in_blocks
 
 RNG = np.random.default_rng(0)
 X = RNG.gamma(1.0, size=(120, 7)).astype(np.float32)
@@ -20,19 +21,8 @@ MAPS = {
 }
 
 
-def blocks(samples, rows=50):
-    """Yield blocks as a reader does: in one buffer, which the next block overwrites."""
-
-    def read():
-        buffer = np.empty((rows, samples.shape[1]), samples.dtype)
-        for start in range(0, samples.shape[0], rows):
-            part = samples[start : start + rows]
-            if isinstance(part, np.ndarray):
-                buffer[: len(part)] = part
-                part = buffer[: len(part)]
-            yield part
-
-    return read
+def blocks(samples):
+    return in_blocks(samples).blocks
 
 
 @pytest.mark.parametrize("kind", MAPS)
