@@ -249,13 +249,13 @@ def once_each_warning(quiet: bool) -> Iterator[list[warnings.WarningMessage]]:
 
 
 @contextmanager
-def compiling(quiet: bool) -> Iterator["Compiled"]:
-    """Say when something has to be compiled; yield how long that took so far."""
+def compiling(quiet: bool, *, light: bool = False) -> Iterator["Compiled"]:
+    """Say when something has to be compiled, not so with ``light``; yield how long that took."""
     from kmaps.cli.compiling import watched
 
     def report() -> None:
         if not quiet:
             say("compiling, once (`kmaps warmup` does it ahead)", err=True)
 
-    with watched(report) as compiled:
+    with watched(report, light=light) as compiled:
         yield compiled

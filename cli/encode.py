@@ -1,7 +1,9 @@
 """``kmaps encode``: map an array file to explicit features, block by block."""
 
+import os
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -31,13 +33,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kmaps.io import Reader
-    from kmaps.maps import FeatureMap
+    from kmaps.maps import FeatureMap, HomogeneousWaves
 
 _NOT_THERE = (
     *("dtype", "codes", "labels", "input_format", "zero_based", "output_format", "n_features"),
     "memory",
 )
 """Options without a meaning on a cluster."""
+
+_SMALL = 1 << 24  # bytes of a file for which compiled loops take longer to import than they save
 
 
 @click.command(
@@ -141,10 +145,11 @@ def command(
         reader = opened(path, input_format, name=name)
         fit_reader = opened(fit_on) if fit_on else reader
         _check_rows(reader, fit_reader, y, silent=quiet or base != "auto")
-        feature_map = build_map(map_name, parameters)
+        feature_map = build_map(map_name, parameters, light=True)
         if codes and not feature_map.has_codes:
             raise ConfigError(f"the {map_name} map has no codes; leave --codes out")
-        with as_input_error(), once_each_warning(quiet), compiling(quiet):
+        light = _is_light(feature_map, path)
+        with as_input_error(), once_each_warning(quiet), compiling(quiet, light=light):
             _fit(feature_map, fit_reader, _input_type(fit_reader, dtype))
             encode = _encoder(feature_map, reader, codes)
             with (
@@ -153,6 +158,17 @@ def command(
             ):
                 kind, n = _input_type(reader, dtype), int(memory * 1e6)
                 encode_file(reader, writer, encode, labels=y, dtype=kind, memory=n, progress=report)
+
+
+def _is_light(feature_map: "FeatureMap | HomogeneousWaves", path: Path) -> bool:
+    """Return whether NumPy alone encodes; a file that is not small is left to compiled loops."""
+    from kmaps.maps import HomogeneousWaves
+
+    if not isinstance(feature_map, HomogeneousWaves):
+        return False
+    if os.path.getsize(path) > _SMALL:
+        feature_map.compile()
+    return not feature_map.compiled
 
 
 def _check_rows(
@@ -189,14 +205,14 @@ def _input_type(reader: Any, dtype: str | None) -> str | None:
     return None if dtype == "float32" and reader.dtype == "uint8" else dtype
 
 
-def _fit(feature_map: "FeatureMap", reader: Any, dtype: str | None) -> None:
+def _fit(feature_map: "FeatureMap | HomogeneousWaves", reader: Any, dtype: str | None) -> None:
     from kmaps.io import first_row, sample_rows
 
     read = sample_rows if feature_map.learns_from_data else first_row
     feature_map.fit(read(reader, dtype=dtype))
 
 
-def _encoder(feature_map: "FeatureMap", reader: Any, codes: bool) -> Callable:
+def _encoder(feature_map: "FeatureMap | HomogeneousWaves", reader: Any, codes: bool) -> Callable:
     encode = feature_map.to_codes if codes else feature_map.transform
     # Zero has a code, which need not be 0, whether or not the curve keeps zeros.
     if reader.sparse and (codes or not feature_map.takes_sparse_):

@@ -91,7 +91,7 @@ def _aligned(lines: dict[str, str]) -> str:
 
 
 def _model_text(model: dict[str, Any]) -> str:
-    record, classes = model.pop("record"), model.pop("classes")
+    record, classes, written = (model.pop(name) for name in ("record", "classes", "written"))
     names = model.pop("feature_names") or record.pop("columns", None)
     lines = {
         "model": f"{model.pop('estimator')}, {model.pop('map')} map",
@@ -100,6 +100,8 @@ def _model_text(model: dict[str, Any]) -> str:
         "size": f"{model.pop('model_bytes'):,} bytes, the file {model.pop('file_bytes'):,}",
     }
     lines |= {name: _value(value) for name, value in model.items() if value is not None}
+    if written:
+        lines["written"] = f"{written.get('time')} by kmaps {written.get('kmaps')}"
     if not record:
         return _aligned(lines | {"trained": "the file does not say how"})
     unfinished = record.pop("unfinished", None)

@@ -20,7 +20,7 @@ from kmaps.errors import ConfigError, suggest
 from kmaps.maps import MAPS, described, refuse_parameters
 
 if TYPE_CHECKING:
-    from kmaps.maps import FeatureMap
+    pass
 
 DEFAULT_MAP = "homogeneous"
 EXPONENTIAL_MAP = "generalized-rbf"  # when --kernel says exp-chi2, exp-js, …
@@ -178,14 +178,20 @@ def _first_sentence(text: str) -> str:
     return re.split(r"[.;:](?: |$)", plain)[0] + "."
 
 
-def build_map(name: str, given: dict[str, Any]) -> "FeatureMap":
+def build_map(name: str, given: dict[str, Any], *, light: bool = False) -> Any:
     """Construct a map from the options of a command, leaving out those that were not given.
+
+    ``light``: without scikit-learn, where that is possible.
 
     Parameters out of range are refused here, before anything is imported that takes seconds.
     """
     words = {key: value for key, value in given.items() if value is not None}
     values = {key: None if value == "none" else value for key, value in words.items()}
     refuse_parameters(_known(name), values)
+    if light:
+        from kmaps.maps import light_map
+
+        return light_map(name, values) or MAPS[name](**values)
     return MAPS[name](**values)
 
 

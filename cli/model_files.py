@@ -36,6 +36,18 @@ class Trained:
     record: dict[str, Any]
 
     @property
+    def light(self) -> bool:
+        """Whether the model is a predictor, which needs no compiled loops."""
+        from kmaps.models import Predictor
+
+        return isinstance(self.model, Predictor)
+
+    @property
+    def estimator(self) -> str:
+        """The name of the class of the model."""
+        return self.model.estimator if self.light else type(self.model).__name__
+
+    @property
     def columns(self) -> list[str] | None:
         """The names of the columns it was trained on, where they had names."""
         given = vars(self.model).get("feature_names_in_")
@@ -52,25 +64,29 @@ class Trained:
         return names
 
 
-def load_trained(path: str) -> Trained:
-    """Return the model in a file, or from standard input for -."""
+def load_trained(path: str, light: bool = False) -> Trained:
+    """Return the model in a file, or from standard input for -.
+
+    ``light``: its predictor, which imports little, where that has the very same scores.
+    """
     look_for(path)
     from kmaps.svm import ModelFile
 
     with seekable(path, ".npz") as name:
         file = ModelFile(name)
-        from kmaps.models import model_of
+        if light and file.estimator in ("CodedSVC", "CodedSVR", "CodedRidge"):
+            from kmaps.models import predictor_of as made_of
+        else:
+            from kmaps.models import model_of as made_of
 
-        return Trained(model_of(file), "standard input" if path == "-" else path, file.record)
+        return Trained(made_of(file), "standard input" if path == "-" else path, file.record)
 
 
-def load_classifier(path: str) -> Trained:
-    """Return the model in a file; refuse one that gives no labels."""
-    trained = load_trained(path)
-    from sklearn.base import is_classifier
-
-    if not is_classifier(trained.model):
-        name = type(trained.model).__name__
+def load_classifier(path: str, light: bool = False) -> Trained:
+    """Return the model in a file as `load_trained` does; refuse one that gives no labels."""
+    trained = load_trained(path, light)
+    if vars(trained.model).get("classes_") is None:
+        name = trained.estimator
         raise InputError(f"{path}: of {name}, which gives no labels; use kmaps.load_model")
     return trained
 
@@ -111,7 +127,7 @@ def data_for(
         input_file(source, target, input_format) as (path, name),
         as_input_error(),
         once_each_warning(quiet),
-        compiling(quiet),
+        compiling(quiet, light=trained.light),
     ):
         reader = open_for(
             trained,

@@ -1,6 +1,7 @@
 """``kmaps predict``: predict labels with a trained model."""
 
 import json
+import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import partial
@@ -16,6 +17,7 @@ from kmaps.cli.cluster import connected, predict_there
 from kmaps.cli.completing import files
 from kmaps.cli.flags import GroupedCommand, say
 from kmaps.cli.model_files import (
+    Trained,
     check_probabilities,
     data_for,
     load_classifier,
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 
 _NOT_THERE = ("scores", "proba", "input_format", "output_format", "zero_based", "memory")
 """Options without a meaning on a cluster."""
+
+_SMALL = 1 << 24  # bytes of a file for which compiled loops take longer to import than they save
 
 
 @click.command(
@@ -111,7 +115,8 @@ def command(
         raise ConfigError("--json: standard output is for the labels; name a file for OUT")
     form = prediction_format(target, output_format, tables)
     check_paths(target, [model_file, source, labels], force)
-    trained = load_classifier(model_file)
+    small = source != "-" and os.path.exists(source) and os.path.getsize(source) <= _SMALL
+    trained = load_classifier(model_file, light=small)
     if proba:
         check_probabilities(trained)
     opened = partial(open_predictions, target, form, trained.model.classes_, force=force)
@@ -125,7 +130,7 @@ def command(
         zero_based=zero_based,
         quiet=quiet,
     ) as (reader, given):
-        tally = _predict(trained.model, reader, given, tables, memory, opened, quiet=quiet)
+        tally = _predict(trained, reader, given, tables, memory, opened, quiet=quiet)
     _tell(tally, target, as_json=as_json, quiet=quiet)
 
 
@@ -142,7 +147,7 @@ def _tell(tally: dict[str, Any], target: str, *, as_json: bool, quiet: bool = Tr
 
 
 def _predict(
-    model: Any,
+    trained: Trained,
     reader: "Reader",
     truth: "NDArray | None",
     tables: list[str],
@@ -158,11 +163,11 @@ def _predict(
     from kmaps.io import read_blocks
     from kmaps.svm import winners
 
-    start = perf_counter()
+    start, model = perf_counter(), trained.model
     found: list[NDArray] = []
     given: list[NDArray] = []
     with (
-        watched() as compiled,
+        watched(light=trained.light) as compiled,
         opened() as writer,
         progress_bar(f"predict {reader.name}", quiet=quiet) as report,
     ):

@@ -225,7 +225,7 @@ def _trained(
     ):
         rows = LabelledRows(reader, y, memory=int(given.memory * 1e6), progress=report)
         try:
-            return train_model(
+            facts = train_model(
                 model,
                 rows,
                 costs,
@@ -235,6 +235,7 @@ def _trained(
                 report=report,
                 clock=lambda: perf_counter() - compiled.seconds,
             )
+            return facts | {"data_sha256": rows.digest()}
         except MemoryError as error:
             told = f"{reader.name}: too large for the memory there is: {error}"
             raise InputError(told) from None

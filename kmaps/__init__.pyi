@@ -33,6 +33,7 @@ from .models import LandmarkSVC as LandmarkSVC
 from .models import RandomFeatureSVC as RandomFeatureSVC
 from .models import explanation as explanation
 from .models import load_model as load_model
+from .models import load_predictor as load_predictor
 from .models import to_onnx as to_onnx
 from .parallel import num_threads as num_threads
 from .parallel import threads as threads

@@ -5,10 +5,13 @@ thread pools this is safe to call from several threads and after a fork.
 """
 
 import os
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
+from importlib import import_module
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +21,16 @@ from kmaps.errors import ConfigError
 
 _TERMS = 256  # of a sum that BLAS does not cut
 _threads: ContextVar[int | None] = ContextVar("kmaps_threads", default=None)
+
+
+def compiled() -> bool:
+    """Return whether numba is loaded, which takes half a second: all estimators do it."""
+    return "numba" in sys.modules
+
+
+def loops_of(name: str) -> Any:
+    """Return a module of compiled loops, or NumPy's versions of them where numba is not loaded."""
+    return import_module(f"kmaps._loops.{name if compiled() else 'plain'}")
 
 
 def num_threads() -> int:

@@ -2,24 +2,34 @@
 
 Arrays of other libraries are those that scikit-learn dispatches (``array_api_dispatch``). What
 computes on them is written once, against the array API standard, where NumPy's are computed too.
+SciPy and scikit-learn are imported where they are needed: predictions do without.
 """
 
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
 from kmaps.checks import refuse_negative, refuse_not_finite
 from kmaps.errors import InputError
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 AnyMatrix: TypeAlias = Any
 """An ndarray or a sparse matrix of SciPy, which has no types that a union could be made of."""
 
 _EXACT_IN_SINGLE = ("bool", "int8", "uint8", "int16", "uint16", "float16", "bfloat16")
+
+
+def issparse(X: object) -> bool:
+    """Return whether X is a sparse matrix of SciPy, which is not imported to know it."""
+    known = sys.modules.get("scipy.sparse")
+    return known is not None and known.issparse(X)
 
 
 def validate_data(estimator: Any, *arrays: Any, dispatch: bool = False, **how: Any) -> Any:
@@ -74,7 +84,7 @@ def _foreign_samples(estimator: Any, X: Any, dispatch: bool, how: Mapping[str, A
 
 def is_foreign(array: Any) -> bool:
     """Return whether an array is of another library than NumPy, and scikit-learn dispatches it."""
-    if isinstance(array, np.ndarray) or sparse.issparse(array):
+    if isinstance(array, np.ndarray) or issparse(array):
         return False
     from sklearn.utils._array_api import _is_numpy_namespace
 
@@ -163,6 +173,20 @@ def refuse_mask(array: Any) -> None:
         )
 
 
+def check_codes(codes: AnyMatrix, n_features: int | None, n_codes: int) -> None:
+    """Refuse what are not codes of a table, which compiled loops would not notice."""
+    refuse_mask(codes)
+    if codes.dtype != np.uint8 or codes.ndim != 2:
+        raise InputError(
+            f"codes: expected uint8 of shape (n, d), got {codes.dtype} of shape {codes.shape}"
+        )
+    if n_features is not None and codes.shape[1] != n_features:
+        raise InputError(f"codes of {codes.shape[1]} features: the table has {n_features}")
+    stored = codes.data if issparse(codes) else codes
+    if stored.size and stored.max() >= n_codes:
+        raise InputError(f"code {stored.max()}: the table has {n_codes} codes, from 0 on")
+
+
 def as_float(X: NDArray) -> NDArray:
     """Return X as uint8, float32 or float64, converted without loss where there is a choice."""
     return X if X.dtype == np.uint8 else np.ascontiguousarray(X, float_type(X))
@@ -182,7 +206,7 @@ def read_only(array: NDArray) -> NDArray:
 
 def ratio_of_sizes(X: AnyMatrix) -> float | None:
     """Return the largest magnitude in X over the smallest but zero; None if they agree."""
-    values = np.asarray(X.data if sparse.issparse(X) else X, float)
+    values = np.asarray(X.data if issparse(X) else X, float)
     sizes = np.abs(values[values != 0])
     if len(sizes) == 0 or sizes.max() == sizes.min():
         return None
@@ -217,13 +241,15 @@ class SampleMatrix:
     signed: bool  # whether some value is negative
 
     @classmethod
-    def check(cls, data: ArrayLike | sparse.sparray | sparse.spmatrix, name: str) -> "SampleMatrix":
+    def check(
+        cls, data: "ArrayLike | sparse.sparray | sparse.spmatrix", name: str
+    ) -> "SampleMatrix":
         """Check a matrix; errors (InputError) call it by ``name``."""
         refuse_mask(data)
-        matrix: AnyMatrix = _as_csr(data, name) if sparse.issparse(data) else _as_array(data, name)
+        matrix: AnyMatrix = _as_csr(data, name) if issparse(data) else _as_array(data, name)
         if 0 in matrix.shape:
             raise InputError(f"{name}: no samples or no features, got shape {matrix.shape}")
-        values = matrix.data if sparse.issparse(matrix) else matrix
+        values = matrix.data if issparse(matrix) else matrix
         # Reductions alone: no copy of the data. NaN passes through both of them.
         low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
         if not np.isfinite([low, high]).all():
@@ -240,7 +266,7 @@ class SampleMatrix:
     @property
     def stored_per_row(self) -> float:
         """Mean number of values that a row stores, at least one."""
-        stored = self.matrix.nnz if sparse.issparse(self.matrix) else self.matrix.size
+        stored = self.matrix.nnz if issparse(self.matrix) else self.matrix.size
         return max(stored / len(self), 1.0)
 
     def draw(self, n: int, seed: int) -> "SampleMatrix":
@@ -270,7 +296,7 @@ class SampleMatrix:
 
     def _parts(self) -> Iterator[NDArray]:
         """Yield the values that are stored, some at a time."""
-        values = self.matrix.data if sparse.issparse(self.matrix) else self.matrix
+        values = self.matrix.data if issparse(self.matrix) else self.matrix
         step = max(1, int(2**16 / (1 if values.ndim == 1 else self.n_features)))
         for start in range(0, len(values), step):
             yield values[start : start + step]
@@ -281,10 +307,12 @@ class SampleMatrix:
         # In single precision where the factor has a place there: twice as fast.
         narrow = dtype is np.float32 and 2.0**-126 <= factor < 2.0**128
         scale = np.float32(factor) if narrow else np.float64(factor)
-        if not sparse.issparse(part):
+        if not issparse(part):
             return np.ascontiguousarray(part * scale, dtype)
+        from scipy.sparse import csr_array
+
         values = (part.data * scale).astype(dtype)
-        return sparse.csr_array((values, part.indices, part.indptr), shape=part.shape)
+        return csr_array((values, part.indices, part.indptr), shape=part.shape)
 
 
 def _as_array(data: ArrayLike, name: str) -> NDArray:
@@ -296,12 +324,14 @@ def _as_array(data: ArrayLike, name: str) -> NDArray:
     return array
 
 
-def _as_csr(data: sparse.sparray | sparse.spmatrix, name: str) -> sparse.csr_array:
+def _as_csr(data: "sparse.sparray | sparse.spmatrix", name: str) -> "sparse.csr_array":
+    from scipy.sparse import csr_array
+
     _check_kind(data, name)
     # Duplicates are summed in float, on a copy: small integers would overflow, and the caller's
     # matrix stays as it is.
     real = np.result_type(data.dtype, np.float32)
-    matrix = sparse.csr_array(data if data.format == "csr" else data.astype(real))
+    matrix = csr_array(data if data.format == "csr" else data.astype(real))
     try:
         matrix.check_format(full_check=True)
     except ValueError as error:

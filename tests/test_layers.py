@@ -62,17 +62,18 @@ ROOMS["__init__"] = set()  # it loads its public names when they are asked for
 FLOORS = {
     "codes": "codebook < levels table < quantizer",
     "maps": "grids frequencies version parameters < fitted_grid capabilities < signatures < base "
-    "< ranged < * < generalized < registry",
+    "< ranged < * < generalized < registry < waves",
     "maps/lowdim": "cosines lp < target < continuous < selection < optimal < table < solve box "
     "< transformer joint",
-    "svm": "losses clib model_file training_gram < learner < reduction < onnx_heads "
+    "svm": "losses clib model_file training_gram < reduction < learner onnx_heads stored "
     "< probabilities < grouplasso < coded liblinear libsvm smo < kernel_svc < pruning",
     "svm/coded": "tables problem < descent block < forms rounds < training < model products sparse "
     "< estimator < streamed < classifier regressor < folds",
     "dask": "cluster chunks team < classifier maps folders",
     "svm/grouplasso": "problem < classifier",
-    "models": "mapped_rows patches choice landmarks < block_descent widths page evaluation "
-    "< mapped_svc < random_features landmark_svc < coded_path < ahead training onnx_export < files",
+    "models": "mapped_rows patches choice landmarks stored < block_descent widths page evaluation "
+    "outputs < mapped_svc < random_features landmark_svc < coded_path "
+    "< ahead training onnx_export predictor < files",
 }
 
 READERS = ("records", "report", "paper")  # packages of bench that read records and run nothing

@@ -5,17 +5,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
-from kmaps._loops import codes as loops
 from kmaps.checks import refuse_negative, refuse_not_finite, warn_outside
 from kmaps.errors import InputError
-from kmaps.parallel import for_parts
+from kmaps.parallel import compiled, for_parts, loops_of
 from kmaps.samples import (
     AnyMatrix,
     as_float,
     in_double,
     integers_like,
+    issparse,
     like,
     looked_up,
     namespace,
@@ -26,6 +25,9 @@ from kmaps.samples import (
 
 if TYPE_CHECKING:
     from kmaps.onnx_graph import Graph, Tensor
+
+SPARSE = 1 / 3
+"""Part of the codes below which they are listed: each takes three bytes then, or five."""
 
 _BLOCK_VALUES = 1 << 18
 _MOST_BUCKETS = 1 << 13  # of a feature, on average: in single precision the first cache holds them
@@ -153,7 +155,9 @@ class Codebook:
 
     def _search(self, dtype: type) -> "_Uniform | _Bucketed | _Sorted":
         search = self._plain_search(dtype)
-        return search if isinstance(search, _Uniform) else _Bucketed.of(search) or search
+        if isinstance(search, _Uniform) or not compiled():
+            return search
+        return _Bucketed.of(search) or search
 
     def _plain_search(self, dtype: type) -> "_Uniform | _Sorted":
         """Compute codes where the levels are equally spaced, search for them elsewhere."""
@@ -195,7 +199,9 @@ class _Uniform:
     def __call__(self, values: NDArray, of: NDArray, codes: NDArray) -> int:
         values = read_only(values)
         last = read_only(self.last[of]) if len(self.last) > 1 else self.last[0]
-        return loops.nearest_uniform(values, *self.positions(of), last, self.offset, codes)
+        return loops_of("codes").nearest_uniform(
+            values, *self.positions(of), last, self.offset, codes
+        )
 
     def foreign(self, x: Any, feature: NDArray) -> Any:
         """Return the codes of an array of another library."""
@@ -228,7 +234,7 @@ class _Sorted:
         of = np.zeros_like(of) if len(self.low) == 1 else of
         low, high, start = self.low[of], self.high[of], (of * self.width).astype(np.uint32)
         edges, half = read_only(self.edges.reshape(-1)), self.width // 2
-        return loops.nearest_sorted(values, low, high, start, edges, half, codes)
+        return loops_of("codes").nearest_sorted(values, low, high, start, edges, half, codes)
 
     def foreign(self, x: Any, feature: NDArray) -> Any:
         """Return the codes of an array of another library, by the search of the loop."""
@@ -287,7 +293,7 @@ class _Bucketed:
     def __call__(self, values: NDArray, of: NDArray, codes: NDArray) -> int:
         values = read_only(values)
         buckets = *self.positions(of), self.shift, read_only(self.carries)
-        return loops.nearest_bucketed(values, values.view(self.signed), *buckets, codes)
+        return loops_of("codes").nearest_bucketed(values, values.view(self.signed), *buckets, codes)
 
 
 def _as(dtype: type, values: NDArray) -> NDArray:

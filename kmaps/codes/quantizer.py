@@ -12,9 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from kmaps.checks import MAX_LEVELS, check_choice, check_whole
 from kmaps.codes.levels import STRATEGIES, Columns, choose_codebook
-from kmaps.codes.table import check_codes
 from kmaps.errors import InputError
-from kmaps.samples import validate_data
+from kmaps.samples import check_codes, validate_data
 
 if TYPE_CHECKING:
     from kmaps.onnx_graph import Graph, Tensor

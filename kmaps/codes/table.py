@@ -2,13 +2,12 @@
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import issparse
 
 from kmaps._loops import encode as loops
 from kmaps.checks import MAX_LEVELS
 from kmaps.errors import InputError
 from kmaps.parallel import for_parts
-from kmaps.samples import AnyMatrix, read_only, refuse_mask, widened
+from kmaps.samples import AnyMatrix, check_codes, issparse, read_only, widened
 
 _BLOCK_VALUES = 1 << 18
 
@@ -108,17 +107,3 @@ class LookupTable:
 
         for_parts(part, codes.shape, _BLOCK_VALUES // r)
         return out
-
-
-def check_codes(codes: AnyMatrix, n_features: int | None, n_codes: int) -> None:
-    """Refuse what are not codes of a table, which compiled loops would not notice."""
-    refuse_mask(codes)
-    if codes.dtype != np.uint8 or codes.ndim != 2:
-        raise InputError(
-            f"codes: expected uint8 of shape (n, d), got {codes.dtype} of shape {codes.shape}"
-        )
-    if n_features is not None and codes.shape[1] != n_features:
-        raise InputError(f"codes of {codes.shape[1]} features: the table has {n_features}")
-    stored = codes.data if issparse(codes) else codes
-    if stored.size and stored.max() >= n_codes:
-        raise InputError(f"code {stored.max()}: the table has {n_codes} codes, from 0 on")

@@ -22,8 +22,8 @@ from kmaps.svm.coded.model import CodedModel, deviations
 from kmaps.svm.coded.problem import CodedSolution
 from kmaps.svm.coded.rounds import Rounds, count_blocks
 from kmaps.svm.coded.training import CodedRows, learned, learns, listed_below
-from kmaps.svm.learner import input_errors
-from kmaps.svm.reduction import class_factors, count_problems
+from kmaps.svm.learner import class_factors, input_errors
+from kmaps.svm.reduction import count_problems
 
 _TRIALS_AGAIN = 3  # of a problem, whose workers were lost
 _NOT_THERE = ("penalty", "calibrate", "probability", "warm_start", "levels", "smooth", "n_jobs")

@@ -164,14 +164,16 @@ def _node() -> str:
 
 def _remove_of_the_dead(folder: Path, is_ours: Callable[[str], bool]) -> None:
     """Delete the unfinished files of processes that ended, by what stands before the process."""
-    from psutil import pid_exists
-
     # A run has thousands of files: names alone, in one go.
     for name in os.listdir(folder):
         if not name.endswith(_SUFFIX):
             continue
         stem, _, process = name.removesuffix(_SUFFIX).rpartition(".")[0].rpartition(".")
-        if process.isdecimal() and is_ours(stem) and not pid_exists(int(process)):
+        if process.isdecimal() and is_ours(stem):
+            from psutil import pid_exists
+
+            if pid_exists(int(process)):
+                continue
             left = folder / name
             if left.is_dir() and not left.is_symlink():
                 shutil.rmtree(left, ignore_errors=True)

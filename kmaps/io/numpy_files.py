@@ -18,11 +18,11 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 
 from kmaps.errors import InputError, KmapsError, suggest
 from kmaps.io.labels import check_label, check_labels
 from kmaps.io.reader import Block, Reader, read_header, reason
+from kmaps.samples import AnyMatrix
 
 _POINTERS = 1 << 16  # row pointers of a CSR matrix read at a time
 _DAMAGE = (
@@ -266,7 +266,9 @@ class CsrNpzReader(_NpzReader):
         if last != self._stored:
             raise self._refuse(f"row pointers that end at {last}, before the {self._stored} values")
 
-    def _matrix(self, arrays: tuple, rows: int) -> csr_matrix:
+    def _matrix(self, arrays: tuple, rows: int) -> AnyMatrix:
+        from scipy.sparse import csr_matrix  # which dense files do without
+
         try:
             X = csr_matrix(arrays, shape=(rows, self.n_features))
             X.check_format(full_check=True)

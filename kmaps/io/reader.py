@@ -11,10 +11,9 @@ from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix, issparse
 
 from kmaps.errors import InputError
-from kmaps.samples import AnyMatrix
+from kmaps.samples import AnyMatrix, issparse
 
 LARGEST_WIDTH = 2**31 - 1
 """Columns of sparse rows; indices beyond are no int32."""
@@ -114,7 +113,7 @@ class Reader(ABC):
             raise self._refuse(f"has {shape[1]:,} columns, more than {widest:,}; is it transposed?")
 
 
-def finite_block(reader: Reader, block: Block, dtype: np.dtype | None) -> NDArray | csr_matrix:
+def finite_block(reader: Reader, block: Block, dtype: np.dtype | None) -> AnyMatrix:
     """Return a block's values as ``dtype`` (None: as they are); refuse one that is not finite."""
     X = block.X
     if dtype is not None and X.dtype != dtype:

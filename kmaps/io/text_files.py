@@ -14,10 +14,10 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_matrix
 
 from kmaps.io.labels import BLANKS, check_label, find_column, is_number, split_fields
 from kmaps.io.reader import LARGEST_WIDTH, Block, Reader
+from kmaps.samples import AnyMatrix
 
 Lines = list[tuple[int, bytes]]
 """Line numbers, from 1, with the lines."""
@@ -258,12 +258,14 @@ class SvmReader(_TextReader):
             X, y = self._parse(group)
             yield Block(start, X, y, lines=[number for number, _ in group])
 
-    def _parse(self, group: Lines) -> tuple[csr_matrix, NDArray]:
+    def _parse(self, group: Lines) -> tuple[AnyMatrix, NDArray]:
         content = _joined(group)
         found = self._read_plain(content) if len(content) >= _LARGE else None
         labels, pairs, indices, values = found or self._read_lines(group)
         indptr = np.concatenate([[0], np.cumsum(pairs)])
         columns = np.asarray(indices, np.int32)
+        from scipy.sparse import csr_matrix  # which tables do without
+
         X = csr_matrix((np.asarray(values, float), columns, indptr), (len(group), self.n_features))
         return X, np.asarray(labels, float)
 

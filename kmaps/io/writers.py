@@ -14,11 +14,10 @@ from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
-from scipy.sparse import issparse
 
 from kmaps.errors import InputError
 from kmaps.io.labels import few_labels, joined_labels, typed_labels
-from kmaps.samples import AnyMatrix
+from kmaps.samples import AnyMatrix, issparse
 
 Rows: TypeAlias = AnyMatrix | None
 Labels: TypeAlias = NDArray | None

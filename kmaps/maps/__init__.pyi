@@ -9,7 +9,6 @@ from .generalized import GeneralizedRBFMap as GeneralizedRBFMap
 from .generalized import RadialMap as RadialMap
 from .homogeneous import HomogeneousMap as HomogeneousMap
 from .homogeneous import SameSignMap as SameSignMap
-from .homogeneous import discrete_spectrum as discrete_spectrum
 from .intersection import IntersectionMap as IntersectionMap
 from .lowdim import HarmonicMap as HarmonicMap
 from .lowdim import LowDimMap as LowDimMap
@@ -33,8 +32,11 @@ from .registry import place_of as place_of
 from .registry import refuse_parameters as refuse_parameters
 from .registry import resolved as resolved
 from .registry import takes as takes
+from .signatures import discrete_spectrum as discrete_spectrum
 from .signatures import homogeneous_kernel as homogeneous_kernel
 from .signatures import log_kernel as log_kernel
 from .signatures import signature_kernel as signature_kernel
 from .spline import SplineMap as SplineMap
 from .version import MAP_VERSION as MAP_VERSION
+from .waves import HomogeneousWaves as HomogeneousWaves
+from .waves import light_map as light_map

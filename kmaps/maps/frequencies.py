@@ -12,12 +12,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
-from scipy.special import gammaincinv
 
-from kmaps._loops import fourier as loops
-from kmaps.parallel import for_blocks, product
-from kmaps.samples import is_foreign, like
+from kmaps.errors import InputError
+from kmaps.parallel import for_blocks, loops_of, product
+from kmaps.samples import is_foreign, issparse, like
 
 FREQUENCY_VERSION = 1
 """Changes whenever a key gives other frequencies than before, so that no model uses wrong ones."""
@@ -115,9 +113,9 @@ class DescendedFrequencies(DenseFrequencies):
 
 _MIXED_BY: dict[str, Callable[[NDArray], NDArray]] = {
     "gaussian": np.ones_like,
-    "laplace": lambda u: 1 / (2 * gammaincinv(0.5, u)),
-    "cauchy": lambda u: 2 * gammaincinv(1.0, u),
-    "inverse-multiquadric": lambda u: 2 * gammaincinv(0.5, u),
+    "laplace": lambda u: 1 / (2 * loops_of("fourier").gammaincinv(0.5, u)),
+    "cauchy": lambda u: 2 * loops_of("fourier").gammaincinv(1.0, u),
+    "inverse-multiquadric": lambda u: 2 * loops_of("fourier").gammaincinv(0.5, u),
 }
 """The quantile functions of the mixing variables of :class:`MixedFrequencies`."""
 
@@ -209,7 +207,7 @@ class FastfoodFrequencies(Frequencies):
             return rows @ like(rows, matrix)
         dense = rows.toarray() if issparse(rows) else rows
         turns = np.empty((rows.shape[0], len(self.indices)), dtype)
-        loops.fastfood(np.ascontiguousarray(dense, dtype), *made, turns)
+        loops_of("fourier").fastfood(np.ascontiguousarray(dense, dtype), *made, turns)
         return turns
 
 
@@ -224,7 +222,7 @@ STRUCTURES: dict[str, type[Frequencies]] = {
 def words(key: int, stream: int, rows: NDArray, n: int) -> NDArray:
     """Return n random words for each of some rows of a stream, (k, n), uint32."""
     found = np.empty((len(rows), -(-n // 4) * 4), np.uint32)
-    loops.words(np.uint64(key), stream, rows, found)
+    loops_of("fourier").words(np.uint64(key), stream, rows, found)
     return found[:, :n]
 
 
@@ -235,7 +233,7 @@ def normals(key: int, stream: int, rows: NDArray, n: int) -> NDArray:
     def part(start: int, stop: int) -> None:
         bits = words(key, stream, rows[start:stop], -(-n // 4) * 4)
         made = np.empty(bits.shape, np.float32)
-        loops.normals(bits, made)
+        loops_of("fourier").normals(bits, made)
         numbers[start:stop] = made[:, :n]
 
     for_blocks(part, len(rows), max(1, _PART_VALUES // n))
@@ -245,4 +243,12 @@ def normals(key: int, stream: int, rows: NDArray, n: int) -> NDArray:
 def lengths(key: int, indices: NDArray, dimension: int) -> NDArray:
     """Return lengths distributed as those of normal vectors of some dimension, (k,), float64."""
     uniform = (words(key, _LENGTHS, indices, 1)[:, 0] + 0.5) * 2.0**-32
-    return np.sqrt(2 * gammaincinv(dimension / 2, uniform))
+    return np.sqrt(2 * loops_of("fourier").gammaincinv(dimension / 2, uniform))
+
+
+def too_large(sigma: float) -> InputError:
+    """Return the error for samples whose turns overflow."""
+    return InputError(
+        f"values of X are too large for sigma={sigma:.3g}: their products with the frequencies "
+        "overflow; scale X down or sigma up"
+    )

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps._loops import encode as loops
 from kmaps.codes.codebook import Codebook
-from kmaps.codes.table import LookupTable
+from kmaps.parallel import loops_of
 from kmaps.samples import integers_like, looked_up, namespace, read_only, whole
 
 if TYPE_CHECKING:
+    from kmaps.codes.table import LookupTable
     from kmaps.onnx_graph import Graph, Tensor
 
 Curve = Callable[[NDArray, NDArray], NDArray]
@@ -64,6 +64,7 @@ class LogGrid:
         Returns whether a value is not finite, and how many lay outside the grid and were clamped:
         here none.
         """
+        loops = loops_of("encode")
         outputs = loops.unrolled(self.table.shape[2] // 2)
         bits, table = read_only(values.view(np.uint32)), read_only(self.table)
         return loops.interpolate_log(bits, None, self.shift, table, out, outputs), 0
@@ -84,6 +85,12 @@ class LogGrid:
         )  # slopes of a whole cell
         widths = np.concatenate([-width[down], width])[None]
         return graph.piecewise(x, edges, begin, widths, pieces)
+
+
+def grid_of_waves(curve: Curve, spectrum: NDArray, period: float, gamma: float) -> LogGrid | None:
+    """Return the `wave_grid` of the homogeneous map with a discrete spectrum (n+1,)."""
+    frequency = np.arange(len(spectrum)) * 2 * np.pi / period
+    return wave_grid(curve, frequency, np.sqrt(2 * spectrum), gamma)
 
 
 def wave_grid(
@@ -127,6 +134,7 @@ class PieceGrid:
 
     def encode(self, values: NDArray, features: NDArray, out: NDArray) -> tuple[bool, int]:
         """Fill ``out`` (n, m·r), as :meth:`LogGrid.encode` does."""
+        loops = loops_of("encode")
         pieces, ranges = self._tables(values.dtype)
         powers = (0,) * (pieces.shape[2] - 1)
         # Of fewer powers a loop over the outputs is as fast, of few outputs up to three times.
@@ -171,7 +179,7 @@ class LocalGrid(PieceGrid):
         """Fill the parts of a CSR (n, m·(p+1)), and return what :meth:`LogGrid.encode` does."""
         pieces, ranges = self._tables(values.dtype)
         values, features, neighbours = read_only(values), read_only(features), (0,) * len(pieces)
-        return loops.local_pieces(
+        return loops_of("encode").local_pieces(
             values, features, ranges, self.n_cells, pieces, data, columns, neighbours
         )
 
@@ -191,7 +199,9 @@ class StepGrid:
 
     dtypes = (np.uint8, np.float32, np.float64)
 
-    def __init__(self, codebook: Codebook, table: LookupTable):
+    def __init__(self, codebook: Codebook, table: "LookupTable"):
+        from kmaps.codes.table import LookupTable  # compiled loops
+
         self.codebook = codebook
         single = LookupTable(table.values.astype(np.float32))
         self.tables = {np.float32: single, np.float64: table}

@@ -17,7 +17,6 @@ rectangular one repeats only the piece of the signature inside one period,
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,20 +24,17 @@ from numpy.typing import NDArray
 from kmaps.errors import InputError
 from kmaps.kernels import Kernel
 from kmaps.maps.base import AdditiveMap
-from kmaps.maps.grids import LogGrid, wave_grid
+from kmaps.maps.grids import LogGrid, grid_of_waves
 from kmaps.maps.parameters import OPTIMAL, check_homogeneous
-from kmaps.maps.signatures import homogeneous_kernel
-from kmaps.samples import AnyMatrix, like, namespace, ratio_of_sizes
-
-DEFAULT_PERIODS = {
-    ("uniform", "chi2"): lambda n: 5.86 * np.sqrt(n) + 3.65,
-    ("uniform", "js"): lambda n: 6.64 * np.sqrt(n) + 7.24,
-    ("uniform", "intersection"): lambda n: 2.38 * np.log(n + 0.8) + 5.6,
-    ("rectangular", "chi2"): lambda n: 8.80 * np.sqrt(n + 4.44) - 12.6,
-    ("rectangular", "js"): lambda n: 9.63 * np.sqrt(n + 1) - 2.93,
-    ("rectangular", "intersection"): lambda n: 2.00 * np.log(n + 0.99) + 3.52,
-}
-"""Published fits of the best period to the order n (hkm Sect. 5.1); `optimal_period` recomputes."""
+from kmaps.maps.signatures import (
+    default_period,
+    discrete_spectrum,
+    homogeneous_kernel,
+    optimal_period,
+    series,
+    waves,
+)
+from kmaps.samples import AnyMatrix, namespace, ratio_of_sizes
 
 
 @dataclass(eq=False, repr=False)
@@ -134,23 +130,10 @@ class HomogeneousMap(AdditiveMap):
         return optimal_period(kernel, self.order, self.window, ratio)
 
     def _curve(self, x: NDArray, feature: NDArray) -> NDArray:
-        xp = namespace(x)
-        # A zero has the sign 0, which makes its outputs, and here their slopes, zero.
-        magnitude = xp.where(x == 0, xp.ones_like(x), xp.abs(x))
-        phase = float(2 * np.pi / self.period_) * xp.log(magnitude)
-        root = xp.sign(x) * magnitude ** (self.gamma / 2)
-        factors = like(x, np.sqrt(self.spectrum_ * np.r_[1, np.full(self.order, 2)]))
-        outputs = xp.empty((*x.shape, 2 * self.order + 1), dtype=x.dtype, device=x.device)
-        outputs[..., 0] = root * factors[0]
-        for j in range(1, self.order + 1):
-            amplitude = root * factors[j]
-            outputs[..., 2 * j - 1] = amplitude * xp.cos(j * phase)
-            outputs[..., 2 * j] = amplitude * xp.sin(j * phase)
-        return outputs
+        return waves(x, self.spectrum_, self.period_, self.gamma)
 
     def _grid(self) -> LogGrid | None:
-        frequency = np.arange(self.order + 1) * 2 * np.pi / self.period_
-        return wave_grid(self._curve, frequency, np.sqrt(2 * self.spectrum_), self.gamma)
+        return grid_of_waves(self._curve, self.spectrum_, self.period_, self.gamma)
 
     def _output_names(self) -> list[str]:
         harmonics = range(1, self.order + 1)
@@ -167,7 +150,7 @@ class HomogeneousMap(AdditiveMap):
         signature = homogeneous_kernel(self.kernel).signature
         # Beyond a few periods the signature is gone and its periodic approximation repeats.
         lam = np.linspace(0, 8 * self.period_, 8 * 4096 + 1)
-        error = np.abs(signature(lam) - _series(self.spectrum_, self.period_, lam))
+        error = np.abs(signature(lam) - series(self.spectrum_, self.period_, lam))
         near = error[lam <= self.period_ / 2].max()
         return float(2 * max(near, error.max() * np.exp(-self.period_ * self.gamma / 4)))
 
@@ -215,70 +198,3 @@ class SameSignMap(HomogeneousMap):
     def _output_names(self) -> list[str]:
         names = super()._output_names()
         return [f"{side}_{name}" for side in ("positive", "negative") for name in names]
-
-
-def default_period(kernel: str | Kernel, order: int, window: str = "rectangular") -> float:
-    """Return the published fit of the best period Λ (hkm Sect. 5.1), else `optimal_period`.
-
-    The hellinger kernel has a single term, for which any period is right: 2π.
-    """
-    name = kernel.name if isinstance(kernel, Kernel) else kernel
-    if name == "hellinger":
-        return 2 * np.pi
-    if (window, name) not in DEFAULT_PERIODS:
-        return optimal_period(kernel, order, window)
-    return float(DEFAULT_PERIODS[window, name](order))
-
-
-def optimal_period(
-    kernel: str | Kernel, order: int, window: str = "rectangular", ratio: float | None = None
-) -> float:
-    r"""Return the period Λ that minimises the largest error of the map on [0, 1]².
-
-    That error is :math:`\sup_\lambda e^{-|\lambda|/2}|\mathcal{K}(\lambda) -
-    \hat{\mathcal{K}}(\lambda)|`, with a ``ratio`` of the largest to the smallest value of
-    :math:`|\lambda| \le \log` ratio only. The published fits, smooth in n, lie within 30 % of the
-    period up to n = 3 and give up to six times its error at single orders.
-    """
-    from scipy.optimize import minimize_scalar  # takes long to import
-
-    chosen = homogeneous_kernel(kernel)
-    if chosen.name == "hellinger":
-        return default_period(chosen, order, window)
-    lam = np.linspace(0, 40 if ratio is None else np.log(ratio), 2001)
-
-    def largest_error(period: float) -> float:
-        spectrum = discrete_spectrum(chosen, order, period, window)
-        error = chosen.signature(lam) - _series(spectrum, period, lam)
-        return np.abs(np.exp(-lam / 2) * error).max()
-
-    periods = np.linspace(1, 60, 119)
-    best = int(np.argmin([largest_error(period) for period in periods]))
-    around = periods[max(best - 1, 0)], periods[min(best + 1, len(periods) - 1)]
-    return float(minimize_scalar(largest_error, bounds=around, method="bounded").x)
-
-
-def discrete_spectrum(kernel: Kernel, order: int, period: float, window: str) -> NDArray:
-    """Return κ̂₀ … κ̂ₙ of the periodised signature (hkm eq. 17, 21)."""
-    if kernel.name == "hellinger":
-        return np.eye(1, order + 1)[0]
-    harmonics = np.arange(order + 1) * 2 * np.pi / period
-    if window == "uniform":
-        return 2 * np.pi / period * kernel.spectrum(harmonics)
-    # The signatures are smooth on the half period, where Gauss-Legendre converges exponentially.
-    nodes, weights = _gauss_legendre(64 + 4 * order)
-    lam = (nodes + 1) * period / 4
-    cosines = np.cos(harmonics[:, None] * lam)
-    return np.maximum(0, cosines @ (weights * kernel.signature(lam)) / 2)
-
-
-@cache
-def _gauss_legendre(n: int) -> tuple[NDArray, NDArray]:
-    return np.polynomial.legendre.leggauss(n)
-
-
-def _series(spectrum: NDArray, period: float, lam: NDArray) -> NDArray:
-    """Return the truncated Fourier series of the signature at ``lam`` (hkm eq. 17)."""
-    harmonics = np.arange(len(spectrum)) * 2 * np.pi / period
-    weights = np.where(harmonics == 0, 1, 2) * spectrum
-    return np.cos(lam[:, None] * harmonics) @ weights

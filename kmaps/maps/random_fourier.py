@@ -25,6 +25,7 @@ from kmaps.maps.frequencies import (
     DescendedFrequencies,
     Frequencies,
     Projector,
+    too_large,
 )
 from kmaps.maps.parameters import check_random_fourier
 from kmaps.parallel import for_blocks
@@ -119,7 +120,7 @@ class RandomFeatures(FeatureMap):
             with _pools().limit(limits=1, user_api="blas"):
                 overflow = any(for_blocks(fill, X.shape[0], max(_FEWEST_ROWS, rows)))
             if overflow:
-                raise self._overflow()
+                raise too_large(self.sigma_)
         return out
 
     def _transform_foreign(self, X: Any) -> Any:
@@ -132,14 +133,8 @@ class RandomFeatures(FeatureMap):
             waves.append(xp.stack([xp.cos(angles), xp.sin(angles)], axis=-1))
         out = xp.reshape(xp.concat(waves, axis=1), (X.shape[0], -1)) * self.n_frequencies**-0.5
         if not bool(xp.all(xp.isfinite(out))):
-            raise self._overflow()
+            raise too_large(self.sigma_)
         return out
-
-    def _overflow(self) -> InputError:
-        return InputError(
-            f"values of X are too large for sigma={self.sigma_:.3g}: their products with the "
-            "frequencies overflow; scale X down or sigma up"
-        )
 
     def add_to_graph(self, graph: "Graph", x: "Tensor") -> "Tensor":
         """Return the outputs of rows in an ONNX graph, which holds the frequencies themselves."""

@@ -61,8 +61,8 @@ def describe_model(path: str | Path) -> dict[str, Any]:
     The keys are ``estimator``, ``map`` ("exact" for the model of a kernel), ``kernel`` (None for a
     map without one), its parameters (``C``, ``loss``, …), ``features``, ``feature_names``,
     ``classes`` (None for a regression), ``levels`` (None with a width), ``sigma``,
-    ``model_bytes``, ``file_bytes`` and ``record``: how it was trained, empty when the file does not
-    say.
+    ``model_bytes``, ``file_bytes``, ``written`` (``time``, and the version of ``kmaps``) and
+    ``record`` (how it was trained); both are empty when the file does not say.
 
     Examples
     --------
@@ -92,5 +92,6 @@ def describe_model(path: str | Path) -> dict[str, Any]:
         "classes": None if classes is None else classes.tolist(),
         "model_bytes": model.model_bytes_,
         "file_bytes": Path(path).stat().st_size,
+        "written": file.written,
         "record": file.record,
     }

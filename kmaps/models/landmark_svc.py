@@ -11,34 +11,22 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from kmaps.checks import check_choice, check_flag, check_positive, check_whole, is_number
+from kmaps.checks import check_flag, check_whole
 from kmaps.gram_matrix import squared_distance
-from kmaps.kernels import WIDTH_KERNELS, check_kernel
 from kmaps.models.block_descent import BlockProblem
 from kmaps.models.choice import Predict, along_c
 from kmaps.models.landmarks import LandmarkMap
-from kmaps.models.mapped_rows import MAX_FEATURES, MappedRows, StreamedRows
+from kmaps.models.mapped_rows import MappedRows, StreamedRows
 from kmaps.models.mapped_svc import MappedSVC
+from kmaps.models.stored import read_landmarks
 from kmaps.parallel import product
-from kmaps.svm.learner import check_bias
-from kmaps.svm.losses import HINGES
-from kmaps.svm.model_file import ModelFile, matrix_arrays, matrix_names
-from kmaps.svm.reduction import Labels, count_problems
+from kmaps.svm.losses import STORED, check_landmarks
+from kmaps.svm.model_file import ModelFile, csr_or_dense, matrix_arrays
+from kmaps.svm.reduction import Labels
 
 FOLD_TOL = 1e-2  # the gap at which models stop that only choose a width and C
 
-_STORED = (
-    "kernel",
-    "n_landmarks",
-    "C",
-    "sigma",
-    "landmarks",
-    "loss",
-    "multiclass",
-    "bias",
-    "tol",
-    "probability",
-)
+_STORED = STORED["LandmarkSVC"]
 
 
 @dataclass(eq=False, repr=False)
@@ -132,14 +120,9 @@ class LandmarkSVC(MappedSVC):
     random_state: int | RandomState | None = 0
 
     def _check_parameters(self) -> None:
-        check_kernel(self.kernel, WIDTH_KERNELS)
-        check_positive("C", self.C)
-        check_choice("loss", self.loss, HINGES)
-        check_bias(self.bias)
-        check_positive("tol", self.tol)
+        check_landmarks(self)
         check_whole("max_iter", self.max_iter, 1)
         check_flag("warm_start", self.warm_start)
-        self._check_probability()
 
     def _make_map(self) -> LandmarkMap:
         return LandmarkMap(
@@ -198,27 +181,11 @@ class LandmarkSVC(MappedSVC):
     def from_file(cls, file: ModelFile) -> "LandmarkSVC":
         """Return the model in an opened file, as :meth:`load` does."""
         file.check_estimator(cls)
-        file.check_parameters(_STORED)
+        stored = read_landmarks(file)
         model = cls(**file.parameters)
-        sigma = file.fitted.get("sigma")
-        if not (is_number(sigma) and sigma > 0) or model.sigma not in (None, sigma):
-            raise file.damaged(f"sigma is {sigma!r}, expected the width that was trained with")
-        with file.checking():
-            model._check_parameters()
-            landmark_map = model._make_map()
-            landmark_map.check_alone()
-        model.classes_ = file.labels()
-        model.n_features_in_ = file.whole("n_features", 1, MAX_FEATURES)
-        floats, n_features = (np.float32, np.float64), model.n_features_in_
-        landmarks = file.matrix("landmarks", floats, (None, n_features))
-        if landmarks.shape[0] > model.n_landmarks:
-            raise file.damaged(
-                f"landmarks has {landmarks.shape[0]} rows, expected at most {model.n_landmarks}"
-            )
-        names = ["classes", "landmark_coef", "intercept", *matrix_names("landmarks")]
-        file.check_arrays((*names, *model._take_probabilities(file)))
-        n_problems = count_problems(len(model.classes_), model.multiclass)
-        coef = file.array("landmark_coef", np.float64, (n_problems, landmarks.shape[0]))
-        intercept = file.array("intercept", np.float64, (n_problems,))
-        model._keep(landmark_map.with_landmarks(landmarks, float(sigma)), coef, intercept)
+        model.classes_, model.n_features_in_ = stored.classes, stored.n_features
+        model._probabilities = stored.curves
+        landmarks = csr_or_dense(stored.landmarks, stored.n_features)
+        landmark_map = model._make_map().with_landmarks(landmarks, stored.sigma)
+        model._keep(landmark_map, stored.coef, stored.intercept)
         return model

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 from kmaps.errors import InputError
 from kmaps.samples import check_array
 from kmaps.svm.learner import input_errors
+from kmaps.svm.losses import MAX_FEATURES
 
-MAX_FEATURES = 1 << 22  # a single frequency takes 50 MB then, at order 1
 MOST_VALUES = 1 << 28
 """Outputs of all rows up to which they are held in memory: LIBLINEAR takes 24 bytes for each."""
 

@@ -17,10 +17,10 @@ from kmaps.models.block_descent import BlockProblem, Learnt, train_in_blocks
 from kmaps.models.choice import AUTO, Predict
 from kmaps.models.mapped_rows import MappedRows, StreamedRows, map_rows, single
 from kmaps.parallel import product
-from kmaps.svm.learner import BlockSource
+from kmaps.svm.learner import BlockSource, counting
 from kmaps.svm.model_file import ModelFile, write_model
 from kmaps.svm.probabilities import ProbabilisticClassifier
-from kmaps.svm.reduction import Labels, combine_scores, counting
+from kmaps.svm.reduction import Labels, combine_scores
 
 
 class MappedSVC(ProbabilisticClassifier):

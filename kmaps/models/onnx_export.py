@@ -11,7 +11,7 @@ from sklearn.svm import LinearSVC
 from kmaps.errors import ConfigError
 from kmaps.onnx_graph import Graph, Tensor, add_step, export
 from kmaps.svm.onnx_heads import add_classifier
-from kmaps.svm.probabilities import Probabilities
+from kmaps.svm.reduction import Probabilities
 
 
 def to_onnx(

@@ -16,41 +16,25 @@ from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from kmaps.checks import check_whole, is_number
-from kmaps.errors import InputError
+from kmaps.checks import check_whole
 from kmaps.kernels import WIDTH_KERNELS, check_kernel
 from kmaps.maps import MAP_VERSION, GeneralizedRBFMap, RandomFourierMap
-from kmaps.maps.frequencies import FREQUENCY_VERSION
 from kmaps.maps.random_fourier import RandomFeatures
 from kmaps.models.choice import Predict, along_c
-from kmaps.models.mapped_rows import MAX_FEATURES, MappedRows, StreamedRows, map_rows
+from kmaps.models.mapped_rows import MappedRows, StreamedRows, map_rows
 from kmaps.models.mapped_svc import MappedSVC
+from kmaps.models.stored import read_random_features
 from kmaps.samples import like
 from kmaps.svm import LiblinearSVC
+from kmaps.svm.losses import MAX_ORDER, STORED
 from kmaps.svm.model_file import ModelFile
 from kmaps.svm.probabilities import linear_scores
-from kmaps.svm.reduction import Labels, count_problems
+from kmaps.svm.reduction import Labels
 
 if TYPE_CHECKING:
     from kmaps.onnx_graph import Graph, Tensor
 
-MAX_ORDER = 100
-
-_VERSIONS = {"frequency_version": FREQUENCY_VERSION, "map_version": MAP_VERSION}
-
-_STORED = (
-    "kernel",
-    "n_frequencies",
-    "C",
-    "order",
-    "sigma",
-    "structure",
-    "loss",
-    "multiclass",
-    "bias",
-    "tol",
-    "probability",
-)
+_STORED = STORED["RandomFeatureSVC"]
 
 
 @dataclass(eq=False, repr=False)
@@ -237,58 +221,23 @@ class RandomFeatureSVC(MappedSVC):
     def from_file(cls, file: ModelFile) -> "RandomFeatureSVC":
         """Return the model in an opened file, as :meth:`load` does."""
         file.check_estimator(cls)
-        file.check_parameters(_STORED)
-        _check_versions(file)
+        stored = read_random_features(file)
         model = cls(**file.parameters)
+        model.classes_, model.n_features_in_ = stored.classes, stored.n_features
+        model._probabilities = stored.curves
+        width = csr_matrix((1, stored.n_features), dtype=np.float32)
         with file.checking():
-            model._make_learner()
-            random_map = model._make_map()
-        model.classes_ = file.labels()
-        file.check_arrays(("classes", "coef", "intercept", *model._take_probabilities(file)))
-        n_problems = count_problems(len(model.classes_), model.multiclass)
-        single_or_double = np.float32, np.float64
-        coef = file.array("coef", single_or_double, (n_problems, 2 * model.n_frequencies))
-        intercept = file.array("intercept", coef.dtype, (n_problems,))
-        model.n_features_in_ = file.whole("n_features", 1, MAX_FEATURES)
-        fitted_map = _read_map(file, random_map, model.sigma, model.n_features_in_)
-        model._keep(fitted_map, coef, intercept)
+            unfitted = model._make_map().set_params(sigma=stored.sigma, random_state=0)
+            random_map = unfitted.fit(width).with_key(stored.key)
+        model._keep(random_map, stored.coef, stored.intercept)
         return model
 
 
 def _described(random_map: RandomFeatures) -> dict[str, object]:
-    """Return what `_read_map` needs of a fitted map, of what JSON can say."""
+    """Return what `read_random_features` needs of a fitted map, of what JSON can say."""
     return {
         "sigma": random_map.sigma_,
         "key": str(random_map.key_),  # of 64 bits, which not every reader of JSON keeps
         "frequency_version": random_map.frequency_version_,
         "map_version": MAP_VERSION,
     }
-
-
-def _read_map(
-    file: ModelFile, random_map: RandomFeatures, sigma: float | None, n_features: int
-) -> RandomFeatures:
-    """Return an unfitted map with the very frequencies that the model in a file was trained on.
-
-    ``sigma`` is the width that the model was made with, None: one that was learned.
-    """
-    key, trained = file.text("key"), file.fitted.get("sigma")
-    if not (key.isascii() and key.isdigit() and len(key) <= 20):
-        raise file.damaged(f"key is {key!r}, expected a whole number")
-    if not is_number(trained) or sigma not in (None, trained):
-        raise file.damaged(f"sigma is {trained!r}, expected the width that was trained with")
-    width = csr_matrix((1, n_features), dtype=np.float32)
-    with file.checking():
-        random_map = random_map.set_params(sigma=trained, random_state=0)
-        return random_map.fit(width).with_key(int(key))
-
-
-def _check_versions(file: ModelFile) -> None:
-    """Refuse a model whose frequencies or map this version of kmaps makes otherwise."""
-    for name, own in _VERSIONS.items():
-        if file.fitted.get(name) != own:
-            raise InputError(
-                f"{file.path}: trained with {name.replace('_', ' ')} {file.fitted.get(name)}, this "
-                f"kmaps has {own} and makes other frequencies; train it again, or use the kmaps "
-                "that wrote it"
-            )

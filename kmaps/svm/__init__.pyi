@@ -12,10 +12,10 @@ from .kernel_svc import KernelSVC as KernelSVC
 from .learner import PreparedRows as PreparedRows
 from .liblinear import LiblinearSVC as LiblinearSVC
 from .losses import LOSSES as LOSSES
+from .losses import REDUCTIONS as REDUCTIONS
 from .model_file import ModelFile as ModelFile
 from .pruning import frequency_strength as frequency_strength
 from .pruning import prune as prune
 from .pruning import resample as resample
-from .reduction import REDUCTIONS as REDUCTIONS
 from .reduction import count_problems as count_problems
 from .reduction import winners as winners

@@ -18,39 +18,26 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
-from kmaps.checks import check_choice, check_positive, check_whole
 from kmaps.errors import ConfigError, InputError
 from kmaps.gram_matrix import gram
-from kmaps.kernels import GRAM_KERNELS, check_kernel
+from kmaps.kernels import GRAM_KERNELS
 from kmaps.parallel import for_blocks, num_threads, threads, threads_of
 from kmaps.samples import AnyMatrix
 from kmaps.svm.clib import NODE, NodeRows, gram_rows
-from kmaps.svm.learner import input_errors
-from kmaps.svm.model_file import ModelFile, matrix_arrays, matrix_names, write_model
+from kmaps.svm.learner import counting, input_errors
+from kmaps.svm.losses import STORED, check_kernel_solver
+from kmaps.svm.model_file import ModelFile, csr_or_dense, matrix_arrays, write_model
 from kmaps.svm.probabilities import ProbabilisticClassifier
-from kmaps.svm.reduction import (
-    REDUCTIONS,
-    BinaryProblem,
-    Labels,
-    SupportVectors,
-    count_problems,
-    counting,
-)
+from kmaps.svm.reduction import BinaryProblem, Labels, SupportVectors
 from kmaps.svm.training_gram import check_memory, training_gram
 
 if TYPE_CHECKING:
     from kmaps.svm.smo import GramRows
 
-SOLVERS = ("smo", "libsvm")
-
 Rows: TypeAlias = Union["GramRows", NodeRows]
 
-_MOST_FEATURES = 2**31 - 1  # of a model in a file
 _LEAST_LIMIT = 10_000_000  # LIBSVM's most steps for up to 100,000 rows
-_STORED = (
-    *("kernel", "C", "solver", "multiclass", "gamma", "sigma"),
-    *("tol", "cache_mb", "max_iter", "probability"),
-)
+_STORED = STORED["KernelSVC"]
 
 
 @dataclass(eq=False, repr=False)
@@ -214,14 +201,7 @@ class KernelSVC(ProbabilisticClassifier):
         return GramRows.of(matrix)
 
     def _check_parameters(self) -> None:
-        for name in ("C", "tol", "cache_mb"):
-            check_positive(name, getattr(self, name))
-        check_choice("solver", self.solver, SOLVERS)
-        if self.max_iter is not None:
-            check_whole("max_iter", self.max_iter, 1)
-        if str(self.sigma) == "auto":
-            raise ConfigError("sigma='auto': choose a width with kmaps.models.choose_width, set it")
-        self._check_probability()
+        check_kernel_solver(self)
         threads_of(self.n_jobs, 1)
 
     def _check_converted(
@@ -362,31 +342,16 @@ class KernelSVC(ProbabilisticClassifier):
     @classmethod
     def from_file(cls, file: ModelFile) -> "KernelSVC":
         """Return the model in an opened file, as :meth:`load` does."""
+        from kmaps.svm.stored import read_kernel_svc  # which training does without
+
         file.check_estimator(cls)
-        file.check_parameters(_STORED)
+        stored = read_kernel_svc(file)
         model = cls(**file.parameters)
-        model.sigma_ = file.fitted.get("sigma")
-        if model.sigma not in (None, model.sigma_):
-            raise file.damaged(
-                f"sigma is {model.sigma_!r}, expected the width that was trained with"
-            )
-        with file.checking():
-            model._check_parameters()
-            check_choice("multiclass", model.multiclass, REDUCTIONS)
-            check_kernel(model.kernel, GRAM_KERNELS)
-            model._gram(np.ones((1, 1)), np.ones((1, 1)))
-        model.classes_ = file.labels()
-        model.n_features_in_ = file.whole("n_features", 1, _MOST_FEATURES)
-        names = ["classes", "intercept", "support"]
-        names += [*matrix_names("support_vectors"), *matrix_names("dual_coef")]
-        file.check_arrays((*names, *model._take_probabilities(file)))
-        floats = np.float32, np.float64
-        vectors = file.matrix("support_vectors", floats, (None, model.n_features_in_))
-        n_problems = count_problems(len(model.classes_), model.multiclass)
-        dual = file.matrix("dual_coef", np.float64, (n_problems, vectors.shape[0]))
-        model.support_vectors_, model.dual_coef_ = vectors, dual.T
-        model.support_ = file.array("support", np.int64, (vectors.shape[0],), 0)
-        model.intercept_ = file.array("intercept", np.float64, (n_problems,))
+        model.sigma_, model.classes_ = stored.sigma, stored.classes
+        model.n_features_in_, model._probabilities = stored.n_features, stored.curves
+        model.support_vectors_ = csr_or_dense(stored.vectors, stored.n_features)
+        model.dual_coef_ = csr_or_dense(stored.dual, len(stored.support)).T
+        model.support_, model.intercept_ = stored.support, stored.intercept
         model._count_bytes()
         return model
 

@@ -1,24 +1,38 @@
 """What all learners share: how they check samples and parameters, and what they train on."""
 
 import warnings
+from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from itertools import chain
 from pathlib import Path
 from threading import Lock
 from time import monotonic, perf_counter
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
+from sklearn.utils.class_weight import compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
 
-from kmaps.checks import check_choice, check_number, check_positive
-from kmaps.errors import InputError, KmapsError
-from kmaps.estimators import BaseEstimator
-from kmaps.svm.losses import PENALTIES, Combined, check_combination
+from kmaps.checks import check_choice
+from kmaps.errors import ConfigError, InputError, KmapsError
+from kmaps.estimators import BaseEstimator, ClassifierMixin
+from kmaps.samples import namespace, row_blocks, validate_data
+from kmaps.svm.losses import REDUCTIONS, Combined, check_loss
+from kmaps.svm.reduction import (
+    BLOCK_VALUES,
+    BinaryProblem,
+    Labels,
+    binary_problems,
+    check_sample_weight,
+    combine_scores,
+    labels_of,
+    winners,
+)
 
 _PATIENCE_S = 5.0  # between two lines on how far a training is
 
@@ -91,11 +105,7 @@ class Learner(BaseEstimator):
 
     def _check_loss(self) -> None:
         """Refuse a C or a bias out of range, and a loss or a penalty that is not combined."""
-        check_positive("C", self.C)
-        check_bias(self.bias)
-        check_choice("penalty", self.penalty, PENALTIES)
-        check_choice("loss", self.loss, dict.fromkeys(chain(*self._combined.values())))
-        check_combination(type(self).__name__, self._combined, self.penalty, self.loss)
+        check_loss(self, type(self).__name__, self._combined, self.penalty)
 
     def _timed(self, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a function and write its seconds down in ``timings_``."""
@@ -159,11 +169,6 @@ class Learner(BaseEstimator):
             )
 
 
-def check_bias(bias: object) -> None:
-    """Refuse a bias that is not a finite number of at least 0."""
-    check_number("bias", bias, at_least=0, note=" (0: no intercept)")
-
-
 @contextmanager
 def input_errors() -> Iterator[None]:
     """Turn scikit-learn's complaints about an array into one-line :class:`InputError`."""
@@ -175,3 +180,108 @@ def input_errors() -> Iterator[None]:
         first, *rest = str(error).splitlines()
         hint = [line for line in rest if line.startswith("Reshape your data")]
         raise InputError(" ".join([first, *hint])) from None
+
+
+def class_factors(
+    class_weight: Any, classes: NDArray, codes: NDArray[np.intp], weights: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return the factor on C of each of K classes.
+
+    "balanced" makes all classes count the same: the sum of all weights over K times the sum of the
+    class's weights. A factor that is not positive and finite raises ConfigError; other mistakes
+    raise scikit-learn's ValueError.
+    """
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        return weights.sum() / (len(classes) * np.bincount(codes, weights, len(classes)))
+    factors = compute_class_weight(class_weight, classes=classes, y=classes[codes])
+    if not (np.isfinite(factors).all() and (factors > 0).all()):
+        raise ConfigError(f"class_weight={class_weight!r}: expected positive, finite factors on C")
+    return factors
+
+
+class ReducedClassifier(ClassifierMixin, Learner, metaclass=ABCMeta):
+    """A classifier made of binary ones.
+
+    A learner stores ``multiclass`` and ``class_weight``, calls :meth:`_check_training` and
+    :meth:`_problems` in ``fit``, and scores rows in :meth:`_scores`.
+    """
+
+    multiclass: str
+    class_weight: Any
+    intercept_: NDArray
+
+    @abstractmethod
+    def _scores(self, X: Any) -> NDArray:
+        """Return the scores of validated rows, shape (n, P)."""
+
+    def _score_width(self) -> int:
+        """Return how many values one row needs while it is scored."""
+        return len(self.intercept_)
+
+    def decision_function(self, X: ArrayLike) -> NDArray:
+        """Score rows (n, d), dense or CSR, block by block, as :func:`combine_scores` says.
+
+        NaN, infinity or another number of features than in ``fit`` raise InputError.
+        """
+        check_is_fitted(self)
+        with input_errors():
+            X = validate_data(self, X, reset=False, dispatch=self._dispatches, **self._checks)
+        block = max(1, BLOCK_VALUES // self._score_width())
+        parts = [
+            combine_scores(self._scores(rows), len(self.classes_), self.multiclass)
+            for rows in row_blocks(X, block)
+        ]
+        return namespace(parts[0]).concat(parts) if len(parts) > 1 else parts[0]
+
+    def predict(self, X: ArrayLike) -> NDArray:
+        """Return the class of each row, from :meth:`decision_function`."""
+        chosen = winners(self.decision_function(X))
+        return labels_of(self.classes_, chosen)
+
+    def _check_training(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> tuple[Any, Labels]:
+        """Validate training data, learn ``classes_``; return the rows and what they are."""
+        with input_errors():
+            X, y = validate_data(self, X, y, **self._checks)
+        return X, self._check_labels(y, sample_weight)
+
+    def _check_prepared(
+        self, rows: PreparedRows, y: ArrayLike, sample_weight: ArrayLike | None
+    ) -> Labels:
+        """Check the labels of rows that were prepared beforehand, as `_check_training` does."""
+        y = np.asarray(y)
+        if y.shape != (len(rows),):
+            raise InputError(f"labels of shape {y.shape} for {len(rows)} rows, expected one each")
+        self.n_features_in_ = rows.n_features
+        return self._check_labels(y, sample_weight)
+
+    def _check_labels(self, y: NDArray, sample_weight: ArrayLike | None) -> Labels:
+        check_choice("multiclass", self.multiclass, REDUCTIONS)
+        with input_errors():
+            check_classification_targets(y)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise InputError(
+                f"y has one class only ({self.classes_[0]}): a classifier needs at least two "
+                "classes, check the label column"
+            )
+        weights = check_sample_weight(sample_weight, len(codes))
+        empty = np.flatnonzero(np.bincount(codes, weights) == 0)
+        if len(empty):
+            raise InputError(
+                f"sample_weight: the weights of class {self.classes_[empty[0]]} are all zero: "
+                "leave its samples out, or give one of them a weight"
+            )
+        places = np.flatnonzero(weights)
+        return Labels(places, codes[places], weights[places], len(codes))
+
+    def _problems(self, labels: Labels) -> Iterator[BinaryProblem]:
+        with input_errors():
+            factors = class_factors(self.class_weight, self.classes_, labels.codes, labels.weights)
+        return binary_problems(labels.codes, self.multiclass, factors, labels.weights)
+
+
+def counting(X: Any, labels: Labels) -> Any:
+    """Return the samples that count, out of all."""
+    return X if len(labels.places) == labels.total else taken(X, labels.places)

@@ -26,9 +26,10 @@ from sklearn.utils import check_random_state
 from kmaps.checks import check_choice, check_positive, check_whole
 from kmaps.errors import ConfigError
 from kmaps.svm.clib import NodeRows, blank, captured, feature_rows, pointer_to, solver_library
-from kmaps.svm.losses import Combined
+from kmaps.svm.learner import counting
+from kmaps.svm.losses import REDUCTIONS, Combined
 from kmaps.svm.probabilities import LinearClassifier
-from kmaps.svm.reduction import REDUCTIONS, BinaryProblem, counting
+from kmaps.svm.reduction import BinaryProblem
 
 
 class _Solver(NamedTuple):

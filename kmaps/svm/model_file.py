@@ -6,12 +6,15 @@ its shape against the arrays taken before, its values.
 """
 
 import json
+import os
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
 from tokenize import TokenError
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -20,13 +23,14 @@ from kmaps.checks import is_whole
 from kmaps.errors import InputError, KmapsError
 from kmaps.io import atomic_file
 from kmaps.io.atomic import check_source
-
-if TYPE_CHECKING:
-    from kmaps.samples import AnyMatrix
+from kmaps.samples import AnyMatrix, issparse
 
 FORMAT = "kmaps model"
 VERSION = 5
 _MOST_ARRAYS = 100  # of a file: each takes time to read
+
+Parts: TypeAlias = NDArray | tuple[NDArray, NDArray, NDArray]
+"""A dense matrix, or the data, indices and indptr of a CSR matrix."""
 
 Size = int | tuple[int, ...] | None
 """What a side of an array must measure: one number, one of several, or anything."""
@@ -46,8 +50,10 @@ def write_model(
 
     The file keeps the name of the estimator's class, by which it is loaded, ``parameters`` (its
     arguments), ``fitted`` (what else was learnt) and ``record`` (how it was trained, which
-    prediction does not need), in what JSON can hold. It raises InputError when the file exists and
-    ``force`` is off, or for an array of Python objects.
+    prediction does not need), in what JSON can hold; and when it was written, by which kmaps. The
+    time, a second, is the only difference between two files of one model; where the environment
+    variable ``SOURCE_DATE_EPOCH`` has one, it is taken. It raises InputError when the file exists
+    and ``force`` is off, or for an array of Python objects.
     """
     arrays = {name: _plain(array) for name, array in arrays.items()}
     for name, array in arrays.items():
@@ -60,11 +66,19 @@ def write_model(
         "parameters": dict(parameters),
         "fitted": dict(fitted or {}),
         "record": dict(record or {}),
+        "written": {"time": _now(), "kmaps": import_module("kmaps").__version__},
     }
     text = json.dumps(header, default=lambda scalar: scalar.item())
     with atomic_file(path, force=force) as file:
         # NumPy's types take any name for that of its one flag.
         np.savez(file, header=np.frombuffer(text.encode(), np.uint8), **arrays)  # type: ignore[arg-type]
+
+
+def _now() -> str:
+    given = os.environ.get("SOURCE_DATE_EPOCH", "")
+    known = given.isdecimal() and len(given) < 12  # a year that dates have
+    when = datetime.fromtimestamp(int(given), UTC) if known else datetime.now(UTC)
+    return when.isoformat(timespec="seconds")
 
 
 _OF_CSR = ("data", "indices", "indptr")
@@ -77,9 +91,23 @@ def matrix_names(name: str) -> tuple[str, ...]:
 
 def matrix_arrays(name: str, matrix: "AnyMatrix") -> dict[str, NDArray]:
     """Return a matrix as a file has it: one array, or the three of a CSR matrix."""
-    if isinstance(matrix, np.ndarray):
+    if not issparse(matrix):
         return {name: matrix}
     return {f"{name}_{part}": getattr(matrix, part) for part in _OF_CSR}
+
+
+def csr_or_dense(parts: Parts, n_columns: int) -> AnyMatrix:
+    """Return the matrix whose arrays :meth:`ModelFile.matrix` returned."""
+    if not isinstance(parts, tuple):
+        return parts
+    from scipy.sparse import csr_array
+
+    return csr_array(parts, shape=(n_rows(parts), n_columns))
+
+
+def n_rows(parts: Parts) -> int:
+    """Return the number of rows of what :meth:`ModelFile.matrix` returned."""
+    return len(parts[2]) - 1 if isinstance(parts, tuple) else len(parts)
 
 
 def _plain(array: NDArray) -> NDArray:
@@ -92,8 +120,9 @@ def _plain(array: NDArray) -> NDArray:
 class ModelFile:
     """What a model file holds, checked piece by piece as an estimator takes it.
 
-    ``estimator`` is the name of the class that the model is of; ``parameters``, ``fitted`` and
-    ``record`` are as the header has them, not checked. A file that is missing, no model, damaged,
+    ``estimator`` is the name of the class that the model is of; ``parameters``, ``fitted``,
+    ``record`` and ``written`` (time, kmaps; empty in older files) are as the header has them, not
+    checked. A file that is missing, no model, damaged,
     or of another version of the format raises InputError.
     """
 
@@ -103,16 +132,20 @@ class ModelFile:
         header = self._header()
         estimator, parameters = header.get("estimator"), header.get("parameters")
         fitted, record = header.get("fitted"), header.get("record", {})
+        written = header.get("written", {})
         if not (
             isinstance(estimator, str) and isinstance(parameters, dict) and isinstance(fitted, dict)
         ):
             raise self.damaged("its header lacks the estimator, its parameters or what it learnt")
         if not isinstance(record, dict):
             raise self.damaged(f"its training record is {record!r}, expected names and values")
+        if not isinstance(written, dict):
+            raise self.damaged(f"written is {written!r}, expected names and values")
         self.estimator = estimator
         self.parameters: dict[str, Any] = parameters
         self.fitted: dict[str, Any] = fitted
         self.record: dict[str, Any] = record
+        self.written: dict[str, Any] = written
 
     def _read(self) -> dict[str, NDArray]:
         check_source(self.path)
@@ -231,24 +264,19 @@ class ModelFile:
 
     def matrix(
         self, name: str, dtype: DTypeLike | tuple[DTypeLike, ...], shape: tuple[Size, int]
-    ) -> "AnyMatrix":
-        """Return a matrix that `matrix_arrays` wrote, dense or CSR, as `array` does."""
+    ) -> Parts:
+        """Return a matrix that `matrix_arrays` wrote, as `array` does, or the arrays of a CSR."""
         if f"{name}_data" not in self:
             return self.array(name, dtype, shape)
-        from scipy.sparse import csr_array  # files without one are read without SciPy
-
         data = self.array(f"{name}_data", dtype, (None,))
         whole = np.int32, np.int64
         indices = self.array(f"{name}_indices", whole, (len(data),), 0, shape[1] - 1)
         indptr = self.array(f"{name}_indptr", whole, (None,), 0, len(data))
-        try:
-            found = csr_array((data, indices, indptr), shape=(len(indptr) - 1, shape[1]))
-            found.check_format(full_check=True)
-        except ValueError as error:
-            raise self.damaged(f"{name}: {error}") from None
-        if not _measures(found.shape[0], shape[0]):
-            raise self.damaged(f"{name} has {found.shape[0]} rows, expected {_told(shape[0])}")
-        return found
+        if indptr[0] != 0 or indptr[-1] != len(data) or (np.diff(indptr) < 0).any():
+            raise self.damaged(f"{name}: row pointers that do not cut the values into rows")
+        if not _measures(len(indptr) - 1, shape[0]):
+            raise self.damaged(f"{name} has {len(indptr) - 1} rows, expected {_told(shape[0])}")
+        return data, indices, indptr
 
     def labels(self) -> NDArray:
         """Return the array ``classes``: two or more different labels, in ascending order."""

@@ -9,30 +9,28 @@ al., ICML 2017, eq. 9). The model that predicts is trained on all samples, as in
 """
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import minimize_scalar
 from scipy.sparse import issparse
-from scipy.special import expit, logsumexp, softmax
+from scipy.special import expit, logsumexp
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
-from kmaps.checks import check_choice, present
+from kmaps.checks import present
 from kmaps.errors import ConfigError, InputError
 from kmaps.parallel import product
 from kmaps.samples import as_numpy, like, namespace
-from kmaps.svm.learner import taken
-from kmaps.svm.model_file import ModelFile
-from kmaps.svm.reduction import Labels, ReducedClassifier
+from kmaps.svm.learner import ReducedClassifier, taken
+from kmaps.svm.losses import check_probability
+from kmaps.svm.reduction import Labels, Probabilities
 
 if TYPE_CHECKING:
     from kmaps.onnx_graph import Graph, Tensor
 
-METHODS = ("temperature", "sigmoid", "isotonic")
 _FOLDS = 5
 _STEPS = 100  # of Newton's method
 
@@ -75,70 +73,22 @@ def logistic_fit(
     return float(slope), float(parameters[1] - slope * centre)
 
 
-@dataclass(frozen=True, eq=False)
-class Probabilities:
-    """The curves that turn scores into probabilities, one for each column of scores."""
-
-    bounds: NDArray[np.int64]  # (columns + 1,): column k has ``bounds[k] : bounds[k + 1]`` of x, p
-    # (m,). Isotonic: the curve is straight between the points (x, p), and flat outside. Otherwise
-    # one number per column, and z = x s + p at the score s: sigmoid: 1 / (1 + exp(-z)) is the
-    # probability; temperature: the softmax of all z, with equal x and without p.
-    x: NDArray[np.float64]
-    p: NDArray[np.float64]
-    method: str
-
-    @classmethod
-    def fitted(
-        cls, scores: NDArray, codes: NDArray[np.intp], weights: NDArray[np.float64], method: str
-    ) -> "Probabilities":
-        """Return the curves for the scores (n,) or (n, K) of samples with known classes."""
-        columns = [(scores, codes == 1)]
-        if scores.ndim == 2:
-            columns = [(scores[:, k], codes == k) for k in range(scores.shape[1])]
-        if method == "temperature":
-            factor = np.array([_inverse_temperature(scores, codes, weights)])
-            curves = [(factor, np.zeros(1))] * len(columns)
-        else:
-            fit = _sigmoid if method == "sigmoid" else _isotonic
-            curves = [fit(values, positive, weights) for values, positive in columns]
-        bounds = np.cumsum([0, *(len(x) for x, _ in curves)])
-        x, p = (np.concatenate(parts) for parts in zip(*curves, strict=True))
-        return cls(bounds.astype(np.int64), x, p, method)
-
-    def of(self, scores: NDArray) -> NDArray[np.float64]:
-        """Return the probabilities (n, K) at scores; rows sum to one."""
-        columns = scores.reshape(len(scores), -1)
-        if self.method == "temperature" and scores.ndim == 2:
-            return softmax(self.x * columns, axis=1)
-        found = np.empty(columns.shape)
-        for k in range(columns.shape[1]):
-            own = slice(self.bounds[k], self.bounds[k + 1])
-            if self.method != "isotonic":
-                found[:, k] = expit(self.x[own] * columns[:, k] + self.p[own])
-            else:
-                found[:, k] = np.interp(columns[:, k], self.x[own], self.p[own])
-        if scores.ndim == 1:
-            return np.column_stack([1 - found[:, 0], found[:, 0]])
-        total = found.sum(axis=1, keepdims=True)
-        equal = np.full_like(found, 1 / found.shape[1])
-        return np.divide(found, total, out=equal, where=total > 0)
-
-    @property
-    def arrays(self) -> dict[str, NDArray]:
-        """What a file holds."""
-        return {f"probability_{name}": getattr(self, name) for name in ("bounds", "x", "p")}
-
-    @classmethod
-    def from_file(cls, file: ModelFile, n_columns: int, method: str) -> "Probabilities":
-        """Return the curves in a file, checked."""
-        x = file.array("probability_x", np.float64, (None,))
-        p = file.array("probability_p", np.float64, (len(x),))
-        bounds = file.array("probability_bounds", np.int64, (n_columns + 1,), 0, len(x))
-        if bounds[0] != 0 or bounds[-1] != len(x) or (np.diff(bounds) < 1).any():
-            raise file.damaged("probability_bounds do not cut probability_x into columns")
-        if method != "isotonic" and len(x) != n_columns:
-            raise file.damaged(f"probability_x has {len(x)} values, a {method} has one per column")
-        return cls(bounds, x, p, method)
+def fitted_curves(
+    scores: NDArray, codes: NDArray[np.intp], weights: NDArray[np.float64], method: str
+) -> Probabilities:
+    """Return the curves for the scores (n,) or (n, K) of samples with known classes."""
+    columns = [(scores, codes == 1)]
+    if scores.ndim == 2:
+        columns = [(scores[:, k], codes == k) for k in range(scores.shape[1])]
+    if method == "temperature":
+        factor = np.array([_inverse_temperature(scores, codes, weights)])
+        curves = [(factor, np.zeros(1))] * len(columns)
+    else:
+        fit = _sigmoid if method == "sigmoid" else _isotonic
+        curves = [fit(values, positive, weights) for values, positive in columns]
+    bounds = np.cumsum([0, *(len(x) for x, _ in curves)])
+    x, p = (np.concatenate(parts) for parts in zip(*curves, strict=True))
+    return Probabilities(bounds.astype(np.int64), x, p, method)
 
 
 def _inverse_temperature(
@@ -214,9 +164,7 @@ class ProbabilisticClassifier(ReducedClassifier):
             return
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         scores = self._timed("probability_s", held_out_scores, self, rows, labels, seed)
-        self._probabilities = Probabilities.fitted(
-            scores, labels.codes, labels.weights, self.probability
-        )
+        self._probabilities = fitted_curves(scores, labels.codes, labels.weights, self.probability)
 
     def _scores_of_others(
         self,
@@ -235,16 +183,7 @@ class ProbabilisticClassifier(ReducedClassifier):
         """Train one binary model for each problem of the reduction."""
 
     def _check_probability(self) -> None:
-        if self.probability is not None:
-            check_choice("probability", self.probability, METHODS)
-
-    def _take_probabilities(self, file: ModelFile) -> tuple[str, ...]:
-        """Take the curves out of a file, if the model has some; return the arrays' names."""
-        if self.probability is None:
-            return ()
-        n_columns = len(self.classes_) if len(self.classes_) > 2 else 1
-        self._probabilities = Probabilities.from_file(file, n_columns, self.probability)
-        return tuple(self._probabilities.arrays)
+        check_probability(self)
 
     def _add_outputs(self, graph: "Graph", scores: "Tensor") -> None:
         """Add labels, decisions, and the probabilities there are, for scores in an ONNX graph."""

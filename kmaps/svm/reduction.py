@@ -2,28 +2,23 @@
 
 K classes become P binary problems, in a fixed order, and P columns of scores become one decision
 (one-vs-rest: P = K, one-vs-one: P = K(K-1)/2; two classes are one problem either way). A learner
-fits one problem and scores rows; everything else is here.
+fits one problem and scores rows; everything else is here. Nothing is imported that takes seconds:
+`kmaps.load_predictor` needs it too.
 """
 
-from abc import ABCMeta, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.class_weight import compute_class_weight
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted
 
-from kmaps.checks import check_choice
-from kmaps.errors import ConfigError, InputError
-from kmaps.estimators import ClassifierMixin
-from kmaps.samples import as_numpy, integers_like, namespace, row_blocks, validate_data, whole
-from kmaps.svm.learner import Learner, PreparedRows, input_errors, taken
+from kmaps.errors import InputError
+from kmaps.samples import as_numpy, integers_like, namespace, whole
+from kmaps.svm.model_file import ModelFile
 
-REDUCTIONS = ("ovr", "ovo")
-_BLOCK_VALUES = 2**22  # float64 values in one block of scores: 32 MB
+BLOCK_VALUES = 2**22
+"""float64 values in one block of scores: 32 MB."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,106 +172,67 @@ def check_sample_weight(sample_weight: ArrayLike | None, n: int) -> NDArray[np.f
     return weights
 
 
-def class_factors(
-    class_weight: Any, classes: NDArray, codes: NDArray[np.intp], weights: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return the factor on C of each of K classes.
+@dataclass(frozen=True, eq=False)
+class Probabilities:
+    """The curves that turn scores into probabilities, one for each column of scores."""
 
-    "balanced" makes all classes count the same: the sum of all weights over K times the sum of the
-    class's weights. A factor that is not positive and finite raises ConfigError; other mistakes
-    raise scikit-learn's ValueError.
-    """
-    if isinstance(class_weight, str) and class_weight == "balanced":
-        return weights.sum() / (len(classes) * np.bincount(codes, weights, len(classes)))
-    factors = compute_class_weight(class_weight, classes=classes, y=classes[codes])
-    if not (np.isfinite(factors).all() and (factors > 0).all()):
-        raise ConfigError(f"class_weight={class_weight!r}: expected positive, finite factors on C")
-    return factors
+    bounds: NDArray[np.int64]  # (columns + 1,): column k has ``bounds[k] : bounds[k + 1]`` of x, p
+    # (m,). Isotonic: the curve is straight between the points (x, p), and flat outside. Otherwise
+    # one number per column, and z = x s + p at the score s: sigmoid: 1 / (1 + exp(-z)) is the
+    # probability; temperature: the softmax of all z, with equal x and without p.
+    x: NDArray[np.float64]
+    p: NDArray[np.float64]
+    method: str
 
+    def of(self, scores: NDArray) -> NDArray[np.float64]:
+        """Return the probabilities (n, K) at scores; rows sum to one."""
+        columns = scores.reshape(len(scores), -1)
+        if self.method == "temperature" and scores.ndim == 2:
+            return _softmax(self.x * columns)
+        found = np.empty(columns.shape)
+        for k in range(columns.shape[1]):
+            own = slice(self.bounds[k], self.bounds[k + 1])
+            if self.method != "isotonic":
+                found[:, k] = _sigmoid(self.x[own] * columns[:, k] + self.p[own])
+            else:
+                found[:, k] = np.interp(columns[:, k], self.x[own], self.p[own])
+        if scores.ndim == 1:
+            return np.column_stack([1 - found[:, 0], found[:, 0]])
+        total = found.sum(axis=1, keepdims=True)
+        equal = np.full_like(found, 1 / found.shape[1])
+        return np.divide(found, total, out=equal, where=total > 0)
 
-class ReducedClassifier(ClassifierMixin, Learner, metaclass=ABCMeta):
-    """A classifier made of binary ones.
+    @property
+    def arrays(self) -> dict[str, NDArray]:
+        """What a file holds."""
+        return {f"probability_{name}": getattr(self, name) for name in ("bounds", "x", "p")}
 
-    A learner stores ``multiclass`` and ``class_weight``, calls :meth:`_check_training` and
-    :meth:`_problems` in ``fit``, and scores rows in :meth:`_scores`.
-    """
-
-    multiclass: str
-    class_weight: Any
-    intercept_: NDArray
-
-    @abstractmethod
-    def _scores(self, X: Any) -> NDArray:
-        """Return the scores of validated rows, shape (n, P)."""
-
-    def _score_width(self) -> int:
-        """Return how many values one row needs while it is scored."""
-        return len(self.intercept_)
-
-    def decision_function(self, X: ArrayLike) -> NDArray:
-        """Score rows (n, d), dense or CSR, block by block, as :func:`combine_scores` says.
-
-        NaN, infinity or another number of features than in ``fit`` raise InputError.
-        """
-        check_is_fitted(self)
-        with input_errors():
-            X = validate_data(self, X, reset=False, dispatch=self._dispatches, **self._checks)
-        block = max(1, _BLOCK_VALUES // self._score_width())
-        parts = [
-            combine_scores(self._scores(rows), len(self.classes_), self.multiclass)
-            for rows in row_blocks(X, block)
-        ]
-        return namespace(parts[0]).concat(parts) if len(parts) > 1 else parts[0]
-
-    def predict(self, X: ArrayLike) -> NDArray:
-        """Return the class of each row, from :meth:`decision_function`."""
-        chosen = winners(self.decision_function(X))
-        return labels_of(self.classes_, chosen)
-
-    def _check_training(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
-    ) -> tuple[Any, Labels]:
-        """Validate training data, learn ``classes_``; return the rows and what they are."""
-        with input_errors():
-            X, y = validate_data(self, X, y, **self._checks)
-        return X, self._check_labels(y, sample_weight)
-
-    def _check_prepared(
-        self, rows: PreparedRows, y: ArrayLike, sample_weight: ArrayLike | None
-    ) -> Labels:
-        """Check the labels of rows that were prepared beforehand, as `_check_training` does."""
-        y = np.asarray(y)
-        if y.shape != (len(rows),):
-            raise InputError(f"labels of shape {y.shape} for {len(rows)} rows, expected one each")
-        self.n_features_in_ = rows.n_features
-        return self._check_labels(y, sample_weight)
-
-    def _check_labels(self, y: NDArray, sample_weight: ArrayLike | None) -> Labels:
-        check_choice("multiclass", self.multiclass, REDUCTIONS)
-        with input_errors():
-            check_classification_targets(y)
-        self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise InputError(
-                f"y has one class only ({self.classes_[0]}): a classifier needs at least two "
-                "classes, check the label column"
-            )
-        weights = check_sample_weight(sample_weight, len(codes))
-        empty = np.flatnonzero(np.bincount(codes, weights) == 0)
-        if len(empty):
-            raise InputError(
-                f"sample_weight: the weights of class {self.classes_[empty[0]]} are all zero: "
-                "leave its samples out, or give one of them a weight"
-            )
-        places = np.flatnonzero(weights)
-        return Labels(places, codes[places], weights[places], len(codes))
-
-    def _problems(self, labels: Labels) -> Iterator[BinaryProblem]:
-        with input_errors():
-            factors = class_factors(self.class_weight, self.classes_, labels.codes, labels.weights)
-        return binary_problems(labels.codes, self.multiclass, factors, labels.weights)
+    @classmethod
+    def from_file(cls, file: ModelFile, n_columns: int, method: str) -> "Probabilities":
+        """Return the curves in a file, checked."""
+        x = file.array("probability_x", np.float64, (None,))
+        p = file.array("probability_p", np.float64, (len(x),))
+        bounds = file.array("probability_bounds", np.int64, (n_columns + 1,), 0, len(x))
+        if bounds[0] != 0 or bounds[-1] != len(x) or (np.diff(bounds) < 1).any():
+            raise file.damaged("probability_bounds do not cut probability_x into columns")
+        if method != "isotonic" and len(x) != n_columns:
+            raise file.damaged(f"probability_x has {len(x)} values, a {method} has one per column")
+        return cls(bounds, x, p, method)
 
 
-def counting(X: Any, labels: Labels) -> Any:
-    """Return the samples that count, out of all."""
-    return X if len(labels.places) == labels.total else taken(X, labels.places)
+def read_curves(file: ModelFile, given: Any, classes: NDArray) -> Probabilities | None:
+    """Return the curves of probabilities in a file, if its model has some."""
+    if given.probability is None:
+        return None
+    n_columns = len(classes) if len(classes) > 2 else 1
+    return Probabilities.from_file(file, n_columns, given.probability)
+
+
+def _sigmoid(z: NDArray) -> NDArray:
+    with np.errstate(over="ignore"):
+        return 1 / (1 + np.exp(-z))
+
+
+def _softmax(z: NDArray) -> NDArray:
+    powers = np.exp(z - z.max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True)

@@ -1,6 +1,7 @@
 """kmaps train and predict: the library's machine from a file, whatever its size and format."""
 
 import json
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import scipy.sparse as sp
 from commands import kmaps, refused
 from sklearn.datasets import dump_svmlight_file
 
-from kmaps import CodedSVC, CodedSVCCV, RandomFeatureSVC, SplineMap, load_model
+from kmaps import CodedSVC, CodedSVCCV, RandomFeatureSVC, SplineMap, __version__, load_model
 from kmaps.io import LabelledRows, open_reader
 from kmaps.models import along_c, choose_along_path, cross_validate
 from kmaps.models.choice import stratified_sample
@@ -153,6 +154,31 @@ def test_rows_are_held_out():
     record = json.loads(kmaps("info", "m.npz", "--json").stdout)["record"]
     assert record["hold_out"] == told["hold_out"]
     assert f"rows 18, accuracy {accuracy:.4g}\n" in kmaps("info", "m.npz").stdout
+
+
+def test_a_model_says_when_by_which_version_and_on_what_it_was_trained(monkeypatch):
+    """Apart from the second, files of the same data are the same, in whatever blocks it is read."""
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    told = json.loads(train(*OURS, "--json").stdout)
+    first = Path("m.npz").read_bytes()
+    train(*OURS, "--set", "memory=1", "--force")
+    assert Path("m.npz").read_bytes() == first
+    info = json.loads(kmaps("info", "m.npz", "--json").stdout)
+    assert info["written"] == {"time": "2023-11-14T22:13:20+00:00", "kmaps": __version__}
+    assert info["record"]["data_sha256"] == told["data_sha256"]
+    text = kmaps("info", "m.npz").stdout
+    assert f"2023-11-14T22:13:20+00:00 by kmaps {__version__}\n" in text
+    assert f"  {told['data_sha256']}\n" in text
+    monkeypatch.delenv("SOURCE_DATE_EPOCH")
+    for change, y in ((0, Y[::-1]), (1e-6, Y)):
+        np.save("in.npy", X + np.float32(change))
+        np.save("y.npy", y)
+        assert (
+            json.loads(train(*OURS, "--json", "--force").stdout)["data_sha256"]
+            != told["data_sha256"]
+        )
+    written = json.loads(kmaps("info", "m.npz", "--json").stdout)["written"]["time"]
+    assert abs(datetime.fromisoformat(written) - datetime.now(UTC)) < timedelta(minutes=5)
 
 
 def test_folds_measure_a_single_c():

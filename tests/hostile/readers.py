@@ -5,12 +5,15 @@ import io
 import tarfile
 import zipfile
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pytest
 import scipy.sparse as sp
 from pyarrow import feather, parquet
 
@@ -22,7 +25,7 @@ from kmaps.data.formats import read_idx, read_pgm
 from kmaps.data.manifest import read_manifest
 from kmaps.errors import InputError
 from kmaps.io import open_reader, read_blocks, read_labels, text_files
-from kmaps.models import load_model
+from kmaps.models import load_model, load_predictor
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -97,8 +100,23 @@ def read_labelled_rows(path: Path) -> None:
 
 
 def read_and_use_model(path: Path) -> None:
-    """Load a model and let it score: with finite numbers, whatever it loaded."""
-    model = load_model(path)
+    """Load a model and its predictor, which refuse the same, and let them score finite numbers."""
+    with suppress(InputError):
+        _use(load_predictor(path))
+        _use(load_model(path))
+        return
+    refusals = [_refusal(load, path) for load in (load_predictor, load_model)]
+    assert str(refusals[0]) == str(refusals[1])
+    raise refusals[0]
+
+
+def _refusal(load: Callable, path: Path) -> InputError:
+    with pytest.raises(InputError) as caught:
+        load(path)
+    return caught.value
+
+
+def _use(model: Any) -> None:
     scores = model.decision_function(np.zeros((2, model.n_features_in_), np.float32))
     assert np.isfinite(scores).all()
 

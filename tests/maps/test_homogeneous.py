@@ -8,13 +8,13 @@ from sklearn.kernel_approximation import AdditiveChi2Sampler
 from kmaps.errors import ConfigError, InputError
 from kmaps.kernels import KERNELS
 from kmaps.maps import HomogeneousMap, SameSignMap
-from kmaps.maps.homogeneous import (
+from kmaps.maps.parameters import WINDOWS
+from kmaps.maps.signatures import (
     DEFAULT_PERIODS,
     default_period,
     discrete_spectrum,
     optimal_period,
 )
-from kmaps.maps.parameters import WINDOWS
 
 
 def curve(kernel, x, **parameters):

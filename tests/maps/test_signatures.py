@@ -7,9 +7,14 @@ from kmaps import gram
 from kmaps.errors import ConfigError
 from kmaps.kernels import KERNELS, STATIONARY
 from kmaps.maps import ExactMap, HomogeneousMap
-from kmaps.maps.homogeneous import default_period, optimal_period
 from kmaps.maps.lowdim.target import Problem
-from kmaps.maps.signatures import homogeneous_kernel, log_kernel, signature_kernel
+from kmaps.maps.signatures import (
+    default_period,
+    homogeneous_kernel,
+    log_kernel,
+    optimal_period,
+    signature_kernel,
+)
 
 X = np.geomspace(0.01, 1, 40)[:, None]
 

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_info
 import kmaps
 from kmaps.errors import ConfigError, InputError
 from kmaps.gram_matrix import gram, mean_squared_distance
-from kmaps.svm import KernelSVC, gram_rows, kernel_svc, libsvm
+from kmaps.svm import KernelSVC, gram_rows, kernel_svc, libsvm, losses
 from kmaps.svm.reduction import class_pairs
 
 C = 0.05  # about two coefficients in three at the bound, the others inside
@@ -59,7 +59,7 @@ def all_rows(model, n):
     return coefficients
 
 
-SOLVERS = pytest.mark.parametrize("solver", kernel_svc.SOLVERS)
+SOLVERS = pytest.mark.parametrize("solver", losses.SOLVERS)
 
 
 @SOLVERS

@@ -14,7 +14,9 @@ from kmaps import CodedSVC, GroupLassoSVC, KernelSVC, LiblinearSVC, RandomFeatur
 from kmaps.errors import ConfigError, InputError
 from kmaps.models.evaluation import calibration
 from kmaps.svm import code_rows
-from kmaps.svm.probabilities import METHODS, Probabilities, logistic_fit
+from kmaps.svm.losses import METHODS
+from kmaps.svm.probabilities import fitted_curves, logistic_fit
+from kmaps.svm.reduction import Probabilities
 
 SKLEARN = tuple(map(int, sklearn.__version__.split(".")[:2]))
 SEED = check_random_state(0).randint(np.iinfo(np.int32).max)
@@ -109,8 +111,8 @@ def test_weights_are_repeated_scores():
     weights = rng.integers(1, 4, 200)
     places = np.repeat(np.arange(200), weights)
     for method in METHODS:
-        weighted = Probabilities.fitted(scores, codes, weights.astype(float), method)
-        repeated = Probabilities.fitted(scores[places], codes[places], np.ones(len(places)), method)
+        weighted = fitted_curves(scores, codes, weights.astype(float), method)
+        repeated = fitted_curves(scores[places], codes[places], np.ones(len(places)), method)
         np.testing.assert_allclose(weighted.of(scores), repeated.of(scores), atol=1e-6)
 
 

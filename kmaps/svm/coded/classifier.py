@@ -12,23 +12,17 @@ from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import threadpool_limits
 
 from kmaps._loops.train import Task
-from kmaps.checks import check_choice, check_number, is_whole
+from kmaps.checks import is_whole
 from kmaps.errors import ConfigError
 from kmaps.parallel import for_blocks, threads, threads_of
 from kmaps.svm.coded.estimator import Progress
 from kmaps.svm.coded.problem import CodedSolution, make_task
 from kmaps.svm.coded.streamed import StreamedClassifier
 from kmaps.svm.coded.training import CodedRows, check_weights
-from kmaps.svm.losses import HINGES, LOSSES, Combined, Loss
+from kmaps.svm.learner import counting
+from kmaps.svm.losses import CODED_SVC, LOSSES, STORED, Combined, Loss, check_coded_svc
 from kmaps.svm.probabilities import logistic_fit
-from kmaps.svm.reduction import (
-    REDUCTIONS,
-    BinaryProblem,
-    Labels,
-    combine_scores,
-    count_problems,
-    counting,
-)
+from kmaps.svm.reduction import BinaryProblem, Labels, combine_scores, count_problems
 
 
 @dataclass(eq=False, repr=False)
@@ -166,21 +160,8 @@ class CodedSVC(StreamedClassifier):
     n_jobs: int | None = None
     verbose: int = 0
 
-    _stored = (
-        "C",
-        "penalty",
-        "loss",
-        "multiclass",
-        "n_levels",
-        "bias",
-        "tol",
-        "max_iter",
-        "calibrate",
-        "probability",
-        "form",
-        "smooth",
-    )
-    _combined: ClassVar[Combined] = {"l2": LOSSES, "l1": HINGES}
+    _stored = STORED["CodedSVC"]
+    _combined: ClassVar[Combined] = CODED_SVC
 
     def fit(
         self,
@@ -241,43 +222,17 @@ class CodedSVC(StreamedClassifier):
         return solutions, calibration
 
     def _check_parameters(self) -> None:
-        self._check_loss()
-        if self.penalty == "l1":
-            self._check_sparse()
-        check_choice("multiclass", self.multiclass, REDUCTIONS)
-        self._check_coding()
-        self._check_probability()
+        check_coded_svc(self)
+        self._check_map()
         if self.n_blocks != "auto" and not is_whole(self.n_blocks, 1):
             raise ConfigError(
                 f"n_blocks={self.n_blocks!r}: expected a whole number of at least 1, or 'auto'"
             )
-        threads_of(self.n_jobs)
-        self._check_smooth()
-        if self.calibrate and self.multiclass == "ovo":
-            raise ConfigError(
-                "calibrate=True: one-vs-one has no score for each class; choose multiclass='ovr'"
-            )
-
-    def _check_smooth(self) -> None:
-        """Refuse a price of curvature that is none, or that a form cannot have."""
-        check_number("smooth", self.smooth, at_least=0)
-        if self.smooth and self.form in ("local", "two-level"):
-            raise ConfigError(
-                f"form={self.form!r}: smooth={self.smooth:g} changes the kernel, which has no such "
-                "form then; choose form='auto'"
-            )
-
-    def _check_sparse(self) -> None:
-        """Refuse what the penalty l1 does not go with."""
-        if self.form not in ("auto", "low-rank"):
-            raise ConfigError(
-                f"form={self.form!r}: penalty='l1' needs the columns of a table; choose "
-                "form='low-rank'"
-            )
-        if self.n_blocks not in ("auto", 1):
+        if self.penalty == "l1" and self.n_blocks not in ("auto", 1):
             raise ConfigError(
                 f"n_blocks={self.n_blocks!r}: penalty='l1' has one block; leave n_blocks out"
             )
+        threads_of(self.n_jobs)
 
     @property
     def _form(self) -> str:

@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kmaps._loops.forms import CodeRows
 from kmaps._loops.train import Task
-from kmaps.checks import MAX_LEVELS, check_positive, check_whole
+from kmaps.checks import MAX_LEVELS, check_whole
 from kmaps.errors import ConfigError, suggest
 from kmaps.kernels import ScalarKernel, get_kernel
 from kmaps.maps.capabilities import FeatureMap, Tabulated
@@ -109,9 +109,8 @@ class CodedEstimator(Learner):
             sample=sample,
         )
 
-    def _check_coding(self) -> None:
-        """Refuse what all kinds have and is out of range."""
-        check_positive("tol", self.tol)
+    def _check_map(self) -> None:
+        """Refuse what is neither a kernel nor a map with tables."""
         if isinstance(self.map, str):
             get_kernel(self.map)
         elif not (isinstance(self.map, Tabulated) or callable(self.map)):
@@ -119,8 +118,6 @@ class CodedEstimator(Learner):
                 f"map={self.map!r}: expected the name of a kernel, a scalar kernel k(x, y), or an "
                 "additive map"
             )
-        check_whole("n_levels", self.n_levels, 2, MAX_LEVELS)
-        check_whole("max_iter", self.max_iter, 1)
 
     def _coded(self, X: Any) -> CodedRows:
         """Turn validated samples into codes."""

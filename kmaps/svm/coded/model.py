@@ -4,7 +4,7 @@ The score of a sample x is baseline + Σ_j f_j(x_j): each feature has one functi
 each level, for each column of scores.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import product
@@ -12,31 +12,29 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse
 
-from kmaps._loops.codes import count_codes
-from kmaps._loops.forms import CodeRows, look_up
-from kmaps._loops.vectors import aligned_zeros
 from kmaps.checks import MAX_LEVELS
-from kmaps.codes.codebook import Codebook
-from kmaps.codes.table import check_codes
+from kmaps.codes.codebook import SPARSE, Codebook
 from kmaps.errors import ConfigError
 from kmaps.parallel import for_blocks
 from kmaps.samples import (
     as_numpy,
+    check_codes,
     in_double,
     integers_like,
     is_foreign,
+    issparse,
     like,
     looked_up,
     namespace,
     whole,
 )
-from kmaps.svm.coded.training import Coder, rows_of
 from kmaps.svm.model_file import ModelFile
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # compiled loops, and scikit-learn: of training, and of many samples
+    from kmaps._loops.forms import CodeRows
     from kmaps.onnx_graph import Graph, Tensor
+    from kmaps.svm.coded.training import Coder
 
 _TOGETHER = 16  # problems in one vector
 _MOST_PROBLEMS = 4096  # whose functions are summarised at once
@@ -44,6 +42,7 @@ _KEPT = 1 << 28  # bytes of tables to keep; larger ones are made again for each 
 _BLOCK_VALUES = 1 << 16
 _BLOCK_SCORES = 1 << 24  # of features of samples of other libraries, looked up at once
 _BLOCK_CODES, _MOST_BLOCKS = 1 << 22, 8
+_PLAIN_VALUES = 1 << 18  # of tables that NumPy gathers at a time
 
 
 class ScoreTables:
@@ -58,7 +57,14 @@ class ScoreTables:
         n_problems, d, m = weights.shape
         self.n_levels = m if basis is None else basis.shape[1]
         self.nbytes = 4 * d * self.n_levels * n_problems
-        self._groups = list(self._made()) if self.nbytes <= _KEPT else None
+
+    @cached_property
+    def _kept(self) -> list[tuple[NDArray[np.float32], int, int]]:
+        return list(self._made())
+
+    @property
+    def _groups(self) -> Iterable[tuple[NDArray[np.float32], int, int]]:
+        return self._kept if self.nbytes <= _KEPT else self._made()
 
     def values(self, problems: slice = slice(None)) -> NDArray[np.float32]:
         """Return the tables of some problems, (d, L, p)."""
@@ -71,16 +77,18 @@ class ScoreTables:
         values = self.basis[0] @ weights.reshape(p * d, m).T
         return values.reshape(-1, p, d).transpose(2, 0, 1)
 
-    def score(self, rows: CodeRows) -> NDArray[np.float32]:
+    def score(self, rows: "CodeRows") -> NDArray[np.float32]:
         """Return the scores of rows, (n, P), without intercepts.
 
         Codes that the rows leave out add nothing.
         """
+        from kmaps._loops.forms import CodeRows, look_up
+
         n = len(rows.bounds) - 1
         scores = np.empty((n, len(self.weights)), np.float32)
         per_row = max(1, len(rows.codes) // max(1, n))
         column = 0
-        for table, lanes, width in self._groups or self._made():
+        for table, lanes, width in self._groups:
             out = np.empty((n, lanes), np.float32)
 
             def block(
@@ -100,10 +108,40 @@ class ScoreTables:
             column += width
         return scores
 
+    def score_plainly(
+        self, codes: NDArray[np.uint8], zero: NDArray[np.intp]
+    ) -> NDArray[np.float32]:
+        """Return what :meth:`score` returns of `rows_of`, of codes (n, d), by NumPy alone."""
+        from kmaps._loops.plain import sum_rows
+
+        n, d = codes.shape
+        listed = len(zero) > 0 and np.count_nonzero(codes != zero[0]) < SPARSE * codes.size
+        scores = np.empty((n, len(self.weights)), np.float32)
+        column = 0
+        for tables in self._whole if self.nbytes <= _KEPT else self._each():
+            width = tables.shape[2]
+            size = max(1, _PLAIN_VALUES // (d * width))
+            for top in range(0, n, size):
+                part = codes[top : top + size]
+                sums = sum_rows(part, zero[0] if listed else None, tables)
+                scores[top : top + size, column : column + width] = sums
+            column += width
+        return scores
+
+    @cached_property
+    def _whole(self) -> list[NDArray[np.float32]]:
+        return list(self._each())
+
+    def _each(self) -> Iterator[NDArray[np.float32]]:
+        """Yield the tables (d, L, p) of each group of problems."""
+        for start in range(0, len(self.weights), _TOGETHER):
+            yield self.values(slice(start, start + _TOGETHER))
+
     def _made(self) -> Iterator[tuple[NDArray[np.float32], int, int]]:
         """Yield the tables (d · L · lanes,) of each group of problems, and how many these are."""
-        for start in range(0, len(self.weights), _TOGETHER):
-            values = self.values(slice(start, start + _TOGETHER))
+        from kmaps._loops.vectors import aligned_zeros
+
+        for values in self._each():
             width = values.shape[2]
             lanes = next(lanes for lanes in (1, 4, 8, 16) if width <= lanes)
             table = aligned_zeros(values.shape[0] * values.shape[1] * lanes)
@@ -196,10 +234,16 @@ class CodedModel:
         return values if self.calibration is None else values * self.calibration[problems, 0]
 
     @cached_property
-    def coder(self) -> Coder:
+    def book(self) -> Codebook | None:
+        """What gives each value its code; None: samples are codes already."""
+        return None if self.ends is None else Codebook(self.levels, *self.ends)
+
+    @cached_property
+    def coder(self) -> "Coder":
         """What turns samples into rows of the tables."""
-        book = None if self.ends is None else Codebook(self.levels, *self.ends)
-        return Coder(book, self.levels.shape[1], self.cells)
+        from kmaps.svm.coded.training import Coder
+
+        return Coder(self.book, self.levels.shape[1], self.cells)
 
     @cached_property
     def tables(self) -> ScoreTables:
@@ -210,11 +254,13 @@ class CodedModel:
         """Return the scores (n, P) of validated samples."""
         if is_foreign(X):
             return self._foreign_scores(X)
+        from kmaps.svm.coded.training import rows_of
+
         return self.score_rows(rows_of(self.coder.encode(X), self.zero))
 
     def graph_scores(self, graph: "Graph", x: "Tensor") -> "Tensor":
         """Return the scores (n, P) of samples in an ONNX graph."""
-        book = self.coder.book
+        book = self.book
         if book is None and x.dtype != np.uint8:
             raise ConfigError(f"dtype='{x.dtype}': trained on codes, choose dtype='uint8'")
         codes = graph.cast(x, np.int64) if book is None else book.add_to_graph(graph, x)
@@ -225,7 +271,7 @@ class CodedModel:
 
     def _foreign_scores(self, X: Any) -> Any:
         """Return the scores of an array of another library, some features at a time."""
-        xp, book, d = namespace(X), self.coder.book, X.shape[1]
+        xp, book, d = namespace(X), self.book, X.shape[1]
         if book is None:  # samples are codes already
             check_codes(as_numpy(X), d, self.levels.shape[1])
             codes, x = whole(X), in_double(X[:1, :])
@@ -250,9 +296,21 @@ class CodedModel:
         cells = self.cells[features] if len(self.cells) > 1 else self.cells
         return np.take_along_axis(values, cells[:, :, None].astype(np.intp), axis=1)
 
-    def score_rows(self, rows: CodeRows) -> NDArray[np.float64]:
+    def plain_scores(self, X: NDArray) -> NDArray[np.float64]:
+        """Return :meth:`scores` of dense samples, to the last bit, by NumPy alone."""
+        if self.book is None:
+            check_codes(X, None, self.levels.shape[1])
+        codes = X if self.book is None else self.book.to_codes(X, "CodedSVC")
+        if self.cells is not None:
+            codes = self.cells[np.arange(X.shape[1]) if len(self.cells) > 1 else 0, codes]
+        return self._finished(self.tables.score_plainly(codes, self.zero))
+
+    def score_rows(self, rows: "CodeRows") -> NDArray[np.float64]:
         """Return the scores (n, P) of rows of the tables."""
-        scores = self.tables.score(rows) + self.intercept
+        return self._finished(self.tables.score(rows))
+
+    def _finished(self, sums: NDArray[np.float32]) -> NDArray[np.float64]:
+        scores = sums + self.intercept
         if self.calibration is None:
             return scores
         return scores * self.calibration[:, 0] + self.calibration[:, 1]
@@ -291,13 +349,14 @@ class FeatureFunction(NamedTuple):
 
 
 def code_counts(
-    rows: CodeRows,
+    rows: "CodeRows",
     members: NDArray[np.intp],
     weights: NDArray[np.float64],
     shape: tuple[int, int],
     zero: NDArray[np.intp],
 ) -> NDArray[np.float64]:
     """Return how much weight each row of the tables of each feature has, of shape (d, rows)."""
+    from kmaps._loops.codes import count_codes
 
     def block(start: int, stop: int) -> NDArray[np.float64]:
         own, counts = slice(start, stop), np.zeros(shape)

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kmaps._loops.train import Task
-from kmaps.checks import check_number, check_positive
 from kmaps.errors import InputError
 from kmaps.estimators import RegressorMixin
 from kmaps.samples import namespace, row_blocks, validate_data
@@ -24,8 +23,17 @@ from kmaps.svm.coded.estimator import CodedEstimator, Progress
 from kmaps.svm.coded.forms import SINGLE_RANGE
 from kmaps.svm.coded.problem import make_task
 from kmaps.svm.coded.training import CodedRows
-from kmaps.svm.learner import check_bias, input_errors, taken
-from kmaps.svm.losses import INSENSITIVE, Combined, Loss, SquaredEpsilonInsensitive
+from kmaps.svm.learner import input_errors, taken
+from kmaps.svm.losses import (
+    CODED_SVR,
+    INSENSITIVE,
+    STORED,
+    Combined,
+    Loss,
+    SquaredEpsilonInsensitive,
+    check_coded_ridge,
+    check_coded_svr,
+)
 from kmaps.svm.reduction import check_sample_weight
 
 if TYPE_CHECKING:
@@ -185,13 +193,12 @@ class CodedSVR(CodedRegressor):
     epsilon: float = 0.1
     loss: str = "epsilon_insensitive"
 
-    _stored = ("C", "epsilon", "loss", "n_levels", "bias", "tol", "max_iter", "form")
-    _combined: ClassVar[Combined] = {"l2": INSENSITIVE}
+    _stored = STORED["CodedSVR"]
+    _combined: ClassVar[Combined] = CODED_SVR
 
     def _check_parameters(self) -> None:
-        self._check_loss()
-        check_number("epsilon", self.epsilon, at_least=0)
-        self._check_coding()
+        check_coded_svr(self)
+        self._check_map()
 
     @property
     def _loss(self) -> Loss:
@@ -238,12 +245,11 @@ class CodedRidge(CodedRegressor):
 
     alpha: float = 1.0
 
-    _stored = ("alpha", "n_levels", "bias", "tol", "max_iter", "form")
+    _stored = STORED["CodedRidge"]
 
     def _check_parameters(self) -> None:
-        check_positive("alpha", self.alpha)
-        check_bias(self.bias)
-        self._check_coding()
+        check_coded_ridge(self)
+        self._check_map()
 
     @property
     def _loss(self) -> Loss:

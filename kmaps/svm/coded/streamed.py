@@ -23,7 +23,7 @@ from kmaps.svm.coded.training import CodedRows
 from kmaps.svm.learner import input_errors
 from kmaps.svm.model_file import ModelFile
 from kmaps.svm.probabilities import ProbabilisticClassifier
-from kmaps.svm.reduction import Labels, check_sample_weight, count_problems
+from kmaps.svm.reduction import Labels, check_sample_weight, count_problems, read_curves
 
 if TYPE_CHECKING:
     from kmaps.onnx_graph import Graph, Tensor
@@ -201,7 +201,8 @@ class StreamedClassifier(CodedEstimator, ProbabilisticClassifier):
 
     def _take_own(self, file: ModelFile) -> tuple[int, tuple[str, ...]]:
         self.classes_ = file.labels()
-        names = ("classes", *self._take_probabilities(file))
+        self._probabilities = curves = read_curves(file, self, self.classes_)
+        names = ("classes", *(curves.arrays if curves else ()))
         return count_problems(len(self.classes_), self.multiclass), names
 
 

@@ -15,21 +15,18 @@ from sklearn.utils.validation import check_is_fitted
 from kmaps._loops import codes as loops
 from kmaps._loops.forms import CodeRows
 from kmaps.checks import MAX_LEVELS, present
-from kmaps.codes.codebook import Codebook
+from kmaps.codes.codebook import SPARSE, Codebook
 from kmaps.codes.levels import Columns, RunningColumns, check_levels, choose_codebook
-from kmaps.codes.table import check_codes
 from kmaps.errors import ConfigError, InputError
 from kmaps.kernels import ScalarKernel
 from kmaps.maps.capabilities import FeatureMap, Tabulated
 from kmaps.parallel import for_blocks
-from kmaps.samples import AnyMatrix, refuse_mask
+from kmaps.samples import AnyMatrix, check_codes, refuse_mask
 from kmaps.svm.coded.forms import Layout, choose
 from kmaps.svm.coded.tables import smoothed, tabulate
 
 _BLOCK_VALUES = 1 << 20
 _TOGETHER = 1 << 22  # codes that are dense at a time, if they are to be listed
-SPARSE = 1 / 3
-"""Part of the codes below which they are listed: each takes three bytes then, or five."""
 
 
 @dataclass(frozen=True)

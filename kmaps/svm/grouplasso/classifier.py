@@ -10,9 +10,10 @@ from threadpoolctl import threadpool_limits
 from kmaps.checks import check_positive, check_whole
 from kmaps.parallel import for_blocks, threads, threads_of
 from kmaps.svm.grouplasso.problem import GroupProblem, GroupSolution
+from kmaps.svm.learner import counting
 from kmaps.svm.losses import HINGES, LOSSES, Combined
 from kmaps.svm.probabilities import LinearClassifier
-from kmaps.svm.reduction import Labels, counting
+from kmaps.svm.reduction import Labels
 
 
 @dataclass(eq=False, repr=False)

@@ -12,7 +12,7 @@ from kmaps.bench.records.row import Row
 from kmaps.bench.run.runner import run
 from kmaps.errors import ConfigError
 from kmaps.maps import HomogeneousMap
-from kmaps.maps.homogeneous import optimal_period
+from kmaps.maps.signatures import optimal_period
 
 APPROXIMATION = """\
 experiment: near

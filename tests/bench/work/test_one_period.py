@@ -5,7 +5,7 @@ import pytest
 
 from kmaps.bench.work.one_period import nystroem_view
 from kmaps.kernels import KERNELS
-from kmaps.maps.homogeneous import discrete_spectrum
+from kmaps.maps import discrete_spectrum
 
 
 @pytest.mark.parametrize("window", ["rectangular", "uniform"])
