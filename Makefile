@@ -12,7 +12,7 @@ PYTEST := bin/python -m pytest -n 2 --dist worksteal
 test test-one test-slow test-all soak test-oldest test-portable: export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help run reproduce test test-one test-slow test-all soak test-oldest test-portable canary house lint format bench release build clean check-machine
+.PHONY: help run reproduce test test-one test-slow test-all soak test-oldest test-portable canary mutants house lint format bench release build clean check-machine
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
@@ -51,6 +51,11 @@ test-portable: $(VENV)/.installed ## Run tests as if on a system that is not Lin
 canary: $(VENV)/.installed ## Measure a few cells of each published run again, and compare (20 minutes at most)
 	$(BIN)/kmaps download --all --quiet
 	$(BIN)/python -m tests.canary
+
+mutants: $(VENV)/.installed ## Change the code in 300 places, one at a time: a test must fail (an hour; resumes)
+	$(BIN)/pip install --quiet cosmic-ray==8.7.0
+	$(BIN)/kmaps warmup
+	$(BIN)/python -m tests.mutants
 
 house: $(VENV)/.installed ## Print the size of the code, and the files of it that commands enter
 	$(BIN)/python -m tests.house --walks

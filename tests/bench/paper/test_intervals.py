@@ -1,5 +1,7 @@
 """Intervals over splits: what the splits share is in them."""
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from scipy.stats import t as student
@@ -219,6 +221,13 @@ def test_combinations_may_come_in_any_order():
     mixed = CrossedSets(3, 2, 2, tuple(order))
     shuffled = difference(left[order], right[order], mixed, [outcomes[i] for i in order])
     assert shuffled.bounds(0.05) == pytest.approx(straight.bounds(0.05))
+
+
+def test_the_jackknife_of_a_mean_is_its_variance():
+    values, sets = np.random.default_rng(9).random(5), CrossedSets(5, 2, 1, tuple(range(10)))
+    means = np.mean(list(combinations(values, 2)), axis=1)
+    jackknife = sets.jackknife_factor * ((means - means.mean()) ** 2).sum()
+    assert jackknife == pytest.approx(values.var(ddof=1) / 5)
 
 
 def test_test_samples_of_one_split_make_its_interval():

@@ -65,6 +65,7 @@ def test_a_true_null_is_rejected_in_one_of_twenty_cases():
         ([True], [True], [1.0, 2.0], "outcomes of shapes (1,), (1,), (2,)"),
         ([], [], None, "outcomes of shapes (0,), (0,)"),
         ([1], [0], None, "outcomes of types int64 and int64: expected booleans"),
+        ([1], [False], None, "outcomes of types int64 and bool: expected booleans"),
     ],
 )
 def test_bad_outcomes_are_refused(left, right, weights, message):

@@ -28,6 +28,7 @@ def same(found, expected):
 
 
 def test_what_is_written_is_read_before_and_after_it_is_put_together(tmp_path):
+    write_arrays(tmp_path, "a", OTHER)  # of a cell that was measured again
     write_arrays(tmp_path, "a", ONE)
     write_arrays(tmp_path, "b", OTHER)
     same(read_arrays(tmp_path, ["a", "b", "c"]), {"a": ONE, "b": OTHER})

@@ -6,11 +6,18 @@ import os
 import re
 
 import pytest
+import yaml
 
 from kmaps.bench.paper.reported import STORED, read_stored
 from kmaps.bench.records.appended import MOST_BYTES
 from kmaps.bench.records.columns import COLUMNS, LATER
-from kmaps.bench.records.file import RecordsFile, read_records, records_path
+from kmaps.bench.records.file import (
+    DEFINITION,
+    RecordsFile,
+    read_records,
+    records_path,
+    write_definition,
+)
 from kmaps.bench.records.gate import EXACT, Judged, compare
 from kmaps.bench.records.summary import summarize
 from kmaps.bench.records.times import TimesFile, read_times
@@ -83,6 +90,7 @@ NAN, INF = float("nan"), float("inf")
         *((line, "not a record") for line in ("{", "[]", "3", '{"status": "ok"}', "")),
         # Deeper than Python reads, and than it writes again.
         *(("[" * n + "]" * n, "not a record") for n in (51, 900, 100_000)),
+        ({"params": json.loads("[" * 51 + "]" * 51)}, "not a record"),
         ({"train_s": 10**400}, "train_s is 1000"),
         ({"C_grid": ["x"]}, "C_grid is ['x'], expected a list of finite numbers, text or null"),
         ({"command": ["x"]}, "command is ['x'], expected text or null"),
@@ -120,6 +128,13 @@ def test_a_bad_line_is_refused_with_its_number(tmp_path, line, expected):
     with pytest.raises(InputError, match=message), RecordsFile(path):
         pass
     assert path.read_text() == content
+
+
+def test_the_experiment_of_a_run_is_kept_with_the_way_to_its_files(tmp_path):
+    for name in ("one", "other"):
+        write_definition(tmp_path / "runs" / "new", {"experiment": name}, tmp_path)
+        kept = yaml.safe_load((tmp_path / "runs" / "new" / DEFINITION).read_text())
+        assert kept == {"experiment": name, "base": "../.."}
 
 
 def test_nothing_to_read(tmp_path):

@@ -90,6 +90,7 @@ def test_storage_is_compared_to_the_byte(column, grown, expected):
 def test_storage_is_compared_split_by_split_whatever_the_accuracy():
     ours = cell()
     ours[0]["train_bytes"] -= 50
+    assert verdict(ours).verdict == "improved"
     ours[2]["train_bytes"] += 5
     assert verdict(ours).verdict == "worse"
     assert verdict(shifted(0.05, train_bytes=601)).verdict == "worse"

@@ -17,6 +17,7 @@ def labels_of(*rows):
     [  # the words of other maps are on published pages
         ("homogeneous", {}, "homogeneous"),
         ("anchor", {"n_anchors": 40, "n_neighbors": 1}, "ANNFM, N = 40"),
+        ("anchor", {"n_anchors": 30, "anchors": ["no word"]}, "ANNFM, N = 30"),
         ("generalized-rbf", {"n_frequencies": 10000}, "random map, m = 10,000"),
         ("my-map", {"tree_depth": 3, "scale": 0.5}, "my-map, tree depth = 3, scale = 0.5"),
     ],

@@ -117,6 +117,7 @@ def test_other_work_is_known_from_the_repeat(columns, busy):
         ({"other_cpus": None}, False),  # nothing is on record
         ({"other_cpus": None, "load_before": 1.4, "cores": 2}, True),
         ({"other_cpus": None, "load_before": 1.6, "cores": 2}, False),
+        ({"other_cpus": None, "load_before": 1.4, "cores": None}, False),
     ],
 )
 def test_whether_a_cell_ran_alone(columns, alone):

@@ -1,0 +1,1 @@
+"""Mutants: changes of the code, each of which a test must notice."""

@@ -1,0 +1,153 @@
+"""The tests of a tree in forked processes: which lines each executes, and whether one fails.
+
+A process that is forked from one with the libraries imports the tree alone, and starts at once.
+"""
+
+import json
+import os
+import resource
+import signal
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib import import_module
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+TEST_S, MUTANT_S = 5.0, 20.0  # of the processor, that a test may take: without, and with a mutant
+BUDGET_S = 60.0  # for the tests of one mutant, where they pass
+MOST_S, MOST_BYTES = 600, 8 << 30  # for all tests of a process, whatever a mutant does
+_IMPORT = ""  # who executes the lines that no test does
+
+
+class Tests(NamedTuple):
+    """Tests that pass: the seconds of each, ascending, and which execute a line of a module."""
+
+    seconds: dict[str, float]
+    lines: dict[str, dict[str, list[str]]]
+
+    def of(self, module: str, first: int, last: int) -> list[str]:
+        """Return the tests that execute some lines, the fastest first, as many as there is time.
+
+        What runs on import, such as a constant, belongs to all tests of its module, and what
+        fixtures execute to all tests of the file.
+        """
+        lines = self.lines[module]
+        found = {one for line in range(first, last + 1) for one in lines.get(str(line), ())}
+        if _IMPORT in found:
+            found = {one for some in lines.values() for one in some}
+        chosen, left = [], BUDGET_S
+        for test, seconds in self.seconds.items():
+            if found & {test, _file(test)} and seconds <= left:
+                chosen, left = [*chosen, test], left - seconds
+        return chosen
+
+
+def _file(test: str) -> str:
+    return test.partition("::")[0]
+
+
+def measured(tree: Path, modules: Sequence[str], files: Sequence[str], log: Path) -> Tests:
+    """Run the tests of some files; then those that passed once more, the fastest first."""
+    _, seconds, bad, lines = _forked(tree, log, modules, files, None)
+    passed = sorted(seconds.keys() - set(bad), key=seconds.get)
+    if failing := run(tree, passed, log):
+        raise RuntimeError(f"{failing} fails without a mutant: see {log}")
+    return Tests({test: seconds[test] for test in passed}, lines)
+
+
+def run(tree: Path, tests: Sequence[str], log: Path) -> str:
+    """Run tests up to the first that fails; return it, or how all ended, or nothing."""
+    files = dict.fromkeys(map(_file, tests))
+    code, _, bad, _ = _forked(tree, log, (), ["-x", *files], tests)
+    passed = code in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
+    return "" if passed else bad[-1] if bad else f"exit code {code}"
+
+
+def _forked(tree: Path, log: Path, *work: Any) -> tuple[int, dict, list, dict]:
+    """Run tests in a process; return its exit code and what `_child` writes to a file."""
+    result = log.with_suffix(".json")
+    result.unlink(missing_ok=True)
+    process = get_context("fork").Process(target=_child, args=(tree, log, result, *work))
+    process.start()
+    process.join(10 * MOST_S)  # it may have to wait for the processor
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)  # what it may have left running, too
+    process.join()
+    return process.exitcode, *(json.loads(result.read_text()) if result.exists() else ({}, [], {}))
+
+
+def _child(tree, log, result, modules, arguments, tests):
+    """Run tests; write the seconds of each, those that did not pass, and who executes a line."""
+    from coverage import Coverage
+
+    os.setsid()
+    resource.setrlimit(resource.RLIMIT_CPU, (MOST_S, MOST_S))
+    resource.setrlimit(resource.RLIMIT_AS, (MOST_BYTES, MOST_BYTES))
+    for stream in (1, 2):
+        os.dup2(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND), stream)
+    os.chdir(tree)
+    here = str(Path(__file__).parents[2])
+    sys.path[:] = [str(tree), *(path for path in sys.path if path not in ("", here))]
+    os.environ |= {"PYTHONPATH": str(tree), "KMAPS_MIRROR": ""}
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("tests", "kmaps")]:
+        del sys.modules[name]
+    coverage = Coverage(data_file=None, include=[str(tree / name) for name in modules])
+    if modules:
+        coverage.start()
+    for name in modules:
+        import_module(name.removesuffix(".py").replace("/", "."))
+    plugin = _Plugin(tests, coverage.switch_context if modules else None)
+    options = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--hypothesis-seed=0")
+    code = pytest.main([*options, *arguments], plugins=[plugin])
+    executed = coverage.get_data().contexts_by_lineno
+    lines = {name: executed(str(tree / name)) for name in modules}
+    result.write_text(json.dumps([plugin.seconds, plugin.bad, lines]))
+    sys.exit(code)
+
+
+class _Plugin:
+    """Runs the given tests, or all; measures them, and stops those that take long."""
+
+    def __init__(self, tests, switch):
+        self.tests, self.switch, self.limit_s = tests, switch, TEST_S if switch else MUTANT_S
+        self.seconds, self.bad = Counter(), []
+        signal.signal(signal.SIGPROF, self._stop)
+
+    def _stop(self, *_):
+        raise TimeoutError(f"more than {self.limit_s:g} s")
+
+    def _enter(self, context, limit_s):
+        signal.setitimer(signal.ITIMER_PROF, limit_s)
+        if self.switch:
+            self.switch(context)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items):
+        found = {item.nodeid: item for item in items}
+        items[:] = [found[test] for test in self.tests or found if test in found]
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_setup(self, item):
+        self._enter(_file(item.nodeid), self.limit_s)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_call(self, item):
+        self._enter(item.nodeid, self.limit_s)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_teardown(self):
+        self._enter(_IMPORT, 0)
+
+    def pytest_runtest_logreport(self, report):
+        self.seconds[report.nodeid] += report.duration
+        if not report.passed:
+            self.bad.append(report.nodeid)
+
+    def pytest_collectreport(self, report):
+        if report.failed:
+            self.bad.append(report.nodeid)
