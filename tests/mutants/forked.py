@@ -72,6 +72,7 @@ def _forked(tree: Path, log: Path, *work: Any) -> tuple[int, dict, list, dict]:
     """Run tests in a process; return its exit code and what `_child` writes to a file."""
     result = log.with_suffix(".json")
     result.unlink(missing_ok=True)
+    log.write_bytes(b"")
     process = get_context("fork").Process(target=_child, args=(tree, log, result, *work))
     process.start()
     process.join(10 * MOST_S)  # it may have to wait for the processor

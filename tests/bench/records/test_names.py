@@ -18,6 +18,7 @@ def labels_of(*rows):
         ("homogeneous", {}, "homogeneous"),
         ("anchor", {"n_anchors": 40, "n_neighbors": 1}, "ANNFM, N = 40"),
         ("anchor", {"n_anchors": 30, "anchors": ["no word"]}, "ANNFM, N = 30"),
+        ("same-sign", {"order": 1}, "same-sign homogeneous, r = 6"),
         ("generalized-rbf", {"n_frequencies": 10000}, "random map, m = 10,000"),
         ("my-map", {"tree_depth": 3, "scale": 0.5}, "my-map, tree depth = 3, scale = 0.5"),
     ],

@@ -5,7 +5,7 @@ import pytest
 from scipy import sparse
 
 from kmaps import AnchorMap, HomogeneousMap, IntersectionMap, SplineMap
-from kmaps.bench.work.storage import local_map, storage, stored_codes, stored_rows
+from kmaps.bench.work.storage import _csr, local_map, storage, stored_codes, stored_rows
 
 
 def full(n, m):
@@ -30,6 +30,7 @@ def test_rows_are_dense_or_csr_whichever_is_smaller(form):
     assert stored(form(full(100, 40))) == (100 * 40 * 4, "dense float32")
     assert stored(form(thin(100, 40, 4))) == (1000 * (4 + 4) + 101 * 4, "CSR float32")
     assert stored(form(full(100, 40).astype(float))) == (100 * 40 * 8, "dense float64")
+    assert _csr(9, 1 << 32, 4, "float32").nbytes == (1 << 32) * (4 + 8) + 10 * 8
 
 
 def test_rows_of_few_values_are_codes_and_the_values():
@@ -43,7 +44,7 @@ def test_rows_of_few_values_are_codes_and_the_values():
     assert stored(rare) == (100 * (1 + 4) + 101 * 4 + 11 * 4, "CSR codes")
     assert stored(sparse.csr_matrix(rare)) == stored(rare)
     # Zeros that a CSR does not store are a value too.
-    three = sparse.csr_matrix(np.where(few < 180, 0, few // 40))
+    three = sparse.csr_matrix(np.where(few < 180, 0, few // 40).reshape(400, 10))
     assert stored(three) == (4000 * 2 // 8 + 4 * 4, "2-bit codes")
 
 
@@ -68,7 +69,7 @@ def histograms():
 
 @pytest.mark.parametrize(
     ("feature_map", "n_splines"),
-    [(IntersectionMap(n_bins=20), 2), (SplineMap(n_bins=20, degree=3, penalty=2), 4)],
+    [(IntersectionMap(n_bins=20), 2), (SplineMap(n_bins=20, degree=3, penalty=1), 4)],
 )
 def test_bins_and_splines_are_the_few_that_differ_from_zero(histograms, feature_map, n_splines):
     found = counted(feature_map, histograms)
