@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from scipy.sparse import issparse
 from sklearn import config_context
+from sklearn.base import ClassifierMixin
 from sklearn.pipeline import make_pipeline
 
 import kmaps
@@ -61,6 +62,8 @@ REFUSING = [
     kmaps.LandmarkMap(n_landmarks=5),
     kmaps.Quantizer(),
     kmaps.NystroemMap(gauss, 3, 10),
+    kmaps.KernelSVC(),
+    kmaps.LandmarkSVC(n_landmarks=5, sigma=1.0),
 ]
 MODELS = [
     kmaps.CodedSVC(),
@@ -70,6 +73,7 @@ MODELS = [
     kmaps.CodedSVCCV(),
     kmaps.LiblinearSVC(multiclass="ovo"),
     kmaps.RandomFeatureSVC(n_frequencies=30, probability="temperature"),
+    kmaps.GroupLassoSVC(),
 ]
 
 
@@ -264,8 +268,10 @@ def test_values_outside_the_range_are_counted_in_one_warning(feature_map, librar
 
 @pytest.mark.parametrize("estimator", REFUSING, ids=str)
 def test_what_does_not_take_them_says_what_does(estimator, library):
+    estimator = fitted(estimator)
+    use = estimator.predict if isinstance(estimator, ClassifierMixin) else estimator.transform
     with pytest.raises(InputError, match=r"convert \S+ to NumPy.*use|convert it to NumPy") as error:
-        fitted(estimator).transform(foreign(library, X))
+        use(foreign(library, X))
     assert "\n" not in str(error.value)
     assert "AnchorMap" in str(error.value) or "additive maps" in str(error.value)
 
