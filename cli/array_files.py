@@ -180,11 +180,13 @@ def input_file(source: str, target: str, form: str | None) -> Iterator[tuple[Pat
     if sys.platform == "linux":
         with tempfile.TemporaryFile(dir=folder) as copy:
             _copy_input(copy)
+            _check_end(copy, form)
             yield Path(f"/proc/self/fd/{copy.fileno()}"), "standard input"
         return
     with tempfile.TemporaryDirectory(dir=folder) as made:
         with tempfile.NamedTemporaryFile(dir=made, delete=False) as copy:
             _copy_input(copy)
+            _check_end(copy, form)
         yield Path(copy.name), "standard input"
 
 
@@ -196,6 +198,14 @@ def _copy_input(copy: IO[bytes]) -> None:
     given[__name__] = 1
     shutil.copyfileobj(sys.stdin.buffer, copy, 1 << 20)
     copy.flush()
+
+
+def _check_end(copy: IO[bytes], form: str) -> None:
+    """Warn of a table that ends within a line: a number that was cut off is one all the same."""
+    if form in ("csv", "svm", "libsvm") and copy.tell():
+        copy.seek(-1, os.SEEK_END)
+        if copy.read(1) != b"\n":
+            say("warning: standard input ends within a line, it may have been cut off", err=True)
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kmaps.dask import team as tasks
 from kmaps.dask.chunks import Summary, is_collection, labelled, mapped, merged_in_steps, summary_of
+from kmaps.dask.cluster import answering
 from kmaps.dask.team import DaskTeam, LostBlocks
 from kmaps.errors import ConfigError, InputError
 from kmaps.svm.coded.classifier import CodedSVC
@@ -113,14 +114,19 @@ class BlockwiseSVC(CodedSVC):
         y : dask array (n,), Series, list of delayed blocks, Path, or str
             Labels, in the blocks of X; the path names a Zarr folder or a ``.npy`` file, and the
             word a column of a DataFrame or a Parquet folder.
+
+        A lost scheduler, or a task that takes one worker after the other with it, is a
+        ConnectionError.
         """
         self._check_parameters()
         self.timings_ = {}
         client = self.client or get_client()
-        self._there = self._timed("convert_s", self._coded_there, client, *labelled(X, y))
-        self.n_blocks_ = np.zeros(count_problems(len(self.classes_), self.multiclass), np.intp)
-        solutions = self._timed("train_s", self._train_there, client)
-        self._keep(self._there.coding, solutions, np.ones(0))
+        with answering():
+            self._there = self._timed("convert_s", self._coded_there, client, *labelled(X, y))
+            n_problems = count_problems(len(self.classes_), self.multiclass)
+            self.n_blocks_ = np.zeros(n_problems, np.intp)
+            solutions = self._timed("train_s", self._train_there, client)
+            self._keep(self._there.coding, solutions, np.ones(0))
         del self._there
         return self
 

@@ -1,8 +1,9 @@
 """The cluster that a user names, and a function called on many items by its workers."""
 
+import asyncio
+import concurrent.futures
 import logging
 import re
-from asyncio import CancelledError
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +17,23 @@ from distributed import Client, KilledWorker, LocalCluster, as_completed, get_wo
 from kmaps.errors import ConfigError
 
 _PATIENCE_S = 10
+_LOST = "the scheduler of the cluster was lost: start one, and try again"
+# What Dask raises, by its version, of what was under way then.
+_CANCELLED = asyncio.CancelledError, concurrent.futures.CancelledError
+
+
+@contextmanager
+def answering() -> Iterator[None]:
+    """Raise ConnectionError, of one line, where the cluster gives no answer any more."""
+    try:
+        yield
+    except _CANCELLED:
+        raise ConnectionError(_LOST) from None
+    except KilledWorker as error:
+        raise ConnectionError(
+            "a task was given up: the workers that had it were lost, as when memory runs out: "
+            + " ".join(str(error).split())
+        ) from None
 
 
 @contextmanager
@@ -24,7 +42,7 @@ def connected(cluster: str) -> Iterator[Client]:
 
     ``cluster`` is the address of a scheduler (``tcp://host:8786``), or ``local:N`` for N worker
     processes of one thread on this computer, which end with the block. Anything else, or a
-    scheduler that does not answer, raises ConfigError.
+    scheduler that does not answer, raises ConfigError; one that is lost, ConnectionError.
     """
     local = re.fullmatch(r"local:([1-9]\d*)", cluster)
     if local:
@@ -38,6 +56,7 @@ def connected(cluster: str) -> Iterator[Client]:
                 silence_logs=logging.CRITICAL,
             ) as workers,
             Client(workers) as client,
+            answering(),
         ):
             yield client
         return
@@ -53,7 +72,9 @@ def connected(cluster: str) -> Iterator[Client]:
         raise ConfigError(
             f"cluster={cluster!r}: no Dask scheduler answers there ({reason})"
         ) from None
-    with client:
+    for name in ("distributed", "distributed.client"):  # which shows its traces as well
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    with client, answering():
         yield client
 
 
@@ -87,8 +108,8 @@ def called(
         except KilledWorker as error:
             yield Called(number, lost=" ".join(str(error).split()))
             continue
-        except CancelledError:
-            raise ConnectionError("the scheduler of the cluster was lost") from None
+        except _CANCELLED:
+            raise ConnectionError(_LOST) from None
         threads = client.nthreads().items()
         yield Called(number, result, sum(n for address, n in threads if _host(address) == host))
 

@@ -364,8 +364,9 @@ def code_counts(
         return counts
 
     n, n_codes = len(members), len(rows.codes) // max(1, len(rows.bounds) - 1) * len(members)
-    n_blocks = min(max(1, n_codes // _BLOCK_CODES), _MOST_BLOCKS)  # whatever the threads are
-    counts: NDArray[np.float64] = np.sum(for_blocks(block, n, max(1, -(-n // n_blocks))), axis=0)
+    # Whatever the threads are; no block has fewer codes than it counts rows of tables.
+    n_blocks = min(max(1, n_codes // max(_BLOCK_CODES, shape[0] * shape[1])), _MOST_BLOCKS)
+    counts: NDArray[np.float64] = sum(for_blocks(block, n, max(1, -(-n // n_blocks))))
     if rows.features is not None:  # what is left out has the row that maps to zero
         counts[:, zero[0]] += weights.sum() - counts.sum(axis=1)
     return counts

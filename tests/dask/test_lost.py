@@ -1,0 +1,64 @@
+"""A scheduler that is killed, and a task that takes every worker with it: one line, no hang."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import dask
+import numpy as np
+import pytest
+from distributed import Client
+
+from kmaps.dask import BlockwiseSVC, called
+from kmaps.dask.cluster import connected
+
+pytestmark = pytest.mark.slow  # starts processes of Dask
+LOST = "^the scheduler of the cluster was lost: start one, and try again$"
+
+
+@pytest.fixture
+def scheduler(tmp_path):
+    """A scheduler without workers, so that whatever is asked of it waits; and its address."""
+    file = tmp_path / "scheduler.json"
+    command = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--no-dashboard"]
+    options = ["--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file)]
+    with subprocess.Popen([*command, *options], stderr=subprocess.DEVNULL) as process:
+        end = time.monotonic() + 60
+        while not file.exists() or not file.read_text():
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        yield process, json.loads(file.read_text())["address"]
+        process.kill()
+
+
+def fit(client):
+    X, y = np.random.default_rng(0).random((20, 3)), np.arange(20) % 2
+    BlockwiseSVC(client=client).fit([dask.delayed(X)], [dask.delayed(y)])
+
+
+@pytest.mark.parametrize("asked", [fit, lambda client: list(called(client, abs, [1, 2]))])
+def test_a_killed_scheduler_ends_in_one_line(scheduler, asked):
+    process, address = scheduler
+    with dask.config.set({"distributed.comm.timeouts.connect": "1s"}):
+        client = Client(address, timeout=30)
+        threading.Timer(1.0, process.kill).start()
+        with pytest.raises(ConnectionError, match=LOST):
+            asked(client)
+        client.close()
+
+
+def test_a_task_that_takes_every_worker_with_it_is_given_up(tmp_path):
+    def deadly():
+        with open(tmp_path / "tried", "a") as file:
+            file.write("x")
+        os._exit(1)
+
+    told = (
+        "^a task was given up: the workers that had it were lost, as when memory runs out: [^\n]+$"
+    )
+    with pytest.raises(ConnectionError, match=told), connected("local:1") as client:
+        client.submit(deadly).result()
+    assert len((tmp_path / "tried").read_text()) == 4  # as often as Dask allows, and once more

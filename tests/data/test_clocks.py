@@ -1,0 +1,61 @@
+"""A clock on the wall that jumps by a day, to and fro: nothing waits for it or gives up by it."""
+
+import time
+from itertools import cycle
+from threading import Thread
+
+import numpy as np
+import pytest
+
+from kmaps import CodedSVC
+from kmaps.cli import progress
+from kmaps.data import cache, transfer
+
+DAY_S = 86_400
+
+
+@pytest.fixture(autouse=True)
+def _jumping(monkeypatch):
+    real, jumps = time.time, cycle((DAY_S, -DAY_S, 0))
+    monkeypatch.setattr(time, "time", lambda: real() + next(jumps))
+
+
+def test_a_download_goes_on(serve, tmp_path, monkeypatch):
+    """Patience is counted by a clock that nobody sets: a second is not a day that was too slow."""
+    (tmp_path / "www").mkdir()
+    (tmp_path / "www" / "file").write_bytes(bytes(10**6))
+    server = serve(tmp_path / "www", cuts=[1000, 500])  # two pauses
+    transfer.fetch_url(f"{server.url}/file", tmp_path / "in", lambda *_: None, largest=10**7)
+    assert (tmp_path / "in").stat().st_size == 10**6
+
+
+def test_a_lock_is_waited_for_and_given(tmp_path):
+    waited = []
+    with cache.lock(tmp_path, "data", lambda: None):
+        other = Thread(target=lambda: _hold(tmp_path, waited))
+        other.start()
+        while not waited:
+            time.sleep(0.01)
+        assert waited == ["waiting"]
+    other.join(20)
+    assert waited == ["waiting", "held"]
+
+
+def _hold(root, waited):
+    with cache.lock(root, "data", lambda: waited.append("waiting")):
+        waited.append("held")
+
+
+def test_bars_and_lines_of_progress_show_no_days(monkeypatch, capsys):
+    shown = []
+    monkeypatch.setattr(progress, "_PATIENCE_S", 0.05)
+    monkeypatch.setattr(progress, "_bar", lambda: shown.append(1))
+    with progress.progress_bar("work") as report:
+        report(1, 2)  # by the wall, a day may have passed
+        assert not shown
+    monkeypatch.setattr("kmaps.svm.learner._PATIENCE_S", 0.0)
+    X, y = np.random.default_rng(0).random((20, 3)), np.arange(20) % 4
+    model = CodedSVC(multiclass="ovo", verbose=1).fit(X, y)
+    told = capsys.readouterr().out
+    assert told.count("about 0:0") == 6
+    assert 0 < model.timings_["train_s"] < DAY_S / 2
