@@ -28,6 +28,7 @@ from .maps.lowdim import optimal_signature as optimal_signature
 from .maps.signatures import signature_kernel as signature_kernel
 from .mercer import TableKernel as TableKernel
 from .models import CodedSVCCV as CodedSVCCV
+from .models import KernelSVCCV as KernelSVCCV
 from .models import LandmarkMap as LandmarkMap
 from .models import LandmarkSVC as LandmarkSVC
 from .models import RandomFeatureSVC as RandomFeatureSVC

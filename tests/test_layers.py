@@ -72,7 +72,7 @@ FLOORS = {
     "dask": "cluster chunks team < classifier maps folders",
     "svm/grouplasso": "problem < classifier",
     "models": "mapped_rows patches choice landmarks stored < block_descent widths page evaluation "
-    "outputs < mapped_svc < random_features landmark_svc < coded_path "
+    "outputs < mapped_svc < random_features landmark_svc kernel_svc_cv < coded_path "
     "< ahead training onnx_export predictor < files",
 }
 

@@ -16,6 +16,7 @@ from .evaluation import evaluate as evaluate
 from .files import describe_model as describe_model
 from .files import load_model as load_model
 from .files import model_of as model_of
+from .kernel_svc_cv import KernelSVCCV as KernelSVCCV
 from .landmark_svc import LandmarkSVC as LandmarkSVC
 from .landmarks import LandmarkMap as LandmarkMap
 from .onnx_export import to_onnx as to_onnx

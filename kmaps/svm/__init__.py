@@ -1,4 +1,4 @@
-"""Learners: LIBLINEAR on features, LIBSVM on Gram matrices, one multi-class reduction for all.
+"""Learners: LIBLINEAR on features, SMO on Gram matrices, one multi-class reduction for all.
 
 Besides the estimators: samples as codes (`code_rows` of blocks, `code_samples` of an array, both
 `CodedRows`), their kernel matrices (`code_gram`), the reduction (`count_problems`, `winners`),

@@ -101,6 +101,7 @@ class KernelSVC(ProbabilisticClassifier):
 
     See Also
     --------
+    KernelSVCCV : The width and C are chosen.
     CodedSVC : Additive kernels: the same model on 256 levels, for any number of samples.
     LandmarkSVC : Exponential kernels, approximated, for any number of samples.
     gram : The kernel matrices.

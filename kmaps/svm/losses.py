@@ -311,7 +311,7 @@ def check_kernel_solver(given: Any) -> None:
     if given.max_iter is not None:
         check_whole("max_iter", given.max_iter, 1)
     if str(given.sigma) == "auto":
-        raise ConfigError("sigma='auto': choose a width with kmaps.models.choose_width, set it")
+        raise ConfigError("sigma='auto': kmaps.KernelSVCCV chooses the width, with C")
     check_probability(given)
 
 

@@ -121,7 +121,7 @@ def test_what_is_refused():
         "sigma='auto': kernel 'chi2' has no width, exp-chi2, exp-intersection, exp-js, "
         "exp-hellinger, rbf have one"
     )
-    with pytest.raises(ConfigError, match="sigma='auto': choose a width with"):
+    with pytest.raises(ConfigError, match=r"sigma='auto': kmaps\.KernelSVCCV chooses the width"):
         made("exact", sigma="auto").fit(X, Y)
     with pytest.raises(ConfigError, match="grid='all': expected values of C, or 'auto'"):
         choose_width(made("landmarks"), X, Y, "all")

@@ -129,7 +129,7 @@ class CodedSVC(StreamedClassifier):
     --------
     CodedSVCCV : Chooses C along a path.
     RandomFeatureSVC : Exponential kernels, for features that interact.
-    KernelSVC : LIBSVM, the reference for it.
+    KernelSVC : Any kernel, on a Gram matrix; with LIBSVM the reference for it.
     LiblinearSVC : Linear models, and maps with more than 256 levels.
     CodedSVR : Regression.
 
