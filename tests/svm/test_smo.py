@@ -171,7 +171,8 @@ def test_a_model_in_a_file(tmp_path, form, solver):
         assert getattr(loaded, name) == getattr(model, name)
     np.testing.assert_array_equal(loaded.support_, model.support_)
     loaded.save(tmp_path / "again.npz")
-    assert (tmp_path / "again.npz").read_bytes() == (tmp_path / "m.npz").read_bytes()
+    again = load_model(tmp_path / "again.npz")
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
 
 
 def test_models_that_no_file_holds(tmp_path):
@@ -195,7 +196,7 @@ def test_models_that_no_file_holds(tmp_path):
         ({"parameters": {"multiclass": ["ovr"]}}, "multiclass=['ovr']: expected 'ovr' or 'ovo'"),
         ({"parameters": {"gamma": 0}}, "gamma=0: expected a positive number"),
         ({"fitted": {"sigma": float("nan")}}, "sigma=nan: expected a positive number"),
-        ({"fitted": {"sigma": None}}, "a mean distance needs two rows"),
+        ({"fitted": {"sigma": None}}, "sigma=None: expected a positive number"),
     ],
 )
 def test_a_damaged_file_is_refused(tmp_path, changes, message):
