@@ -26,12 +26,12 @@ from kmaps.samples import AnyMatrix
 from kmaps.svm.clib import NODE, NodeRows, gram_rows
 from kmaps.svm.learner import counting, input_errors
 from kmaps.svm.losses import STORED, check_kernel_solver
-from kmaps.svm.model_file import ModelFile, csr_or_dense, matrix_arrays, write_model
 from kmaps.svm.probabilities import ProbabilisticClassifier
 from kmaps.svm.reduction import BinaryProblem, Labels, SupportVectors
 from kmaps.svm.training_gram import check_memory, training_gram
 
 if TYPE_CHECKING:
+    from kmaps.svm.model_file import ModelFile
     from kmaps.svm.smo import GramRows
 
 Rows: TypeAlias = Union["GramRows", NodeRows]
@@ -318,6 +318,8 @@ class KernelSVC(ProbabilisticClassifier):
         The arguments are those of ``CodedSVC.save``. The model of a precomputed kernel, which
         does not know its support vectors, or of a kernel of the user is refused (ConfigError).
         """
+        from kmaps.svm.model_file import matrix_arrays, write_model  # training does without
+
         check_is_fitted(self)
         if self.kernel not in GRAM_KERNELS:
             raise ConfigError(
@@ -338,12 +340,15 @@ class KernelSVC(ProbabilisticClassifier):
     @classmethod
     def load(cls, path: str | Path) -> "KernelSVC":
         """Return a model that :meth:`save` wrote, ready to predict, as ``CodedSVC.load`` does."""
+        from kmaps.svm.model_file import ModelFile
+
         return cls.from_file(ModelFile(path))
 
     @classmethod
-    def from_file(cls, file: ModelFile) -> "KernelSVC":
+    def from_file(cls, file: "ModelFile") -> "KernelSVC":
         """Return the model in an opened file, as :meth:`load` does."""
-        from kmaps.svm.stored import read_kernel_svc  # which training does without
+        from kmaps.svm.model_file import csr_or_dense
+        from kmaps.svm.stored import read_kernel_svc
 
         file.check_estimator(cls)
         stored = read_kernel_svc(file)

@@ -8,14 +8,16 @@ fits one problem and scores rows; everything else is here. Nothing is imported t
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kmaps.errors import InputError
 from kmaps.samples import as_numpy, integers_like, namespace, whole
-from kmaps.svm.model_file import ModelFile
+
+if TYPE_CHECKING:
+    from kmaps.svm.model_file import ModelFile
 
 BLOCK_VALUES = 2**22
 """float64 values in one block of scores: 32 MB."""
@@ -208,7 +210,7 @@ class Probabilities:
         return {f"probability_{name}": getattr(self, name) for name in ("bounds", "x", "p")}
 
     @classmethod
-    def from_file(cls, file: ModelFile, n_columns: int, method: str) -> "Probabilities":
+    def from_file(cls, file: "ModelFile", n_columns: int, method: str) -> "Probabilities":
         """Return the curves in a file, checked."""
         x = file.array("probability_x", np.float64, (None,))
         p = file.array("probability_p", np.float64, (len(x),))
@@ -220,7 +222,7 @@ class Probabilities:
         return cls(bounds, x, p, method)
 
 
-def read_curves(file: ModelFile, given: Any, classes: NDArray) -> Probabilities | None:
+def read_curves(file: "ModelFile", given: Any, classes: NDArray) -> Probabilities | None:
     """Return the curves of probabilities in a file, if its model has some."""
     if given.probability is None:
         return None
