@@ -35,6 +35,7 @@ from kmaps.svm.reduction import (
 )
 
 _PATIENCE_S = 5.0  # between two lines on how far a training is
+_FEWEST_ROWS = 64  # that are scored at once: tables of very many problems are made for each block
 
 
 class BlockSource(Protocol):
@@ -226,7 +227,7 @@ class ReducedClassifier(ClassifierMixin, Learner, metaclass=ABCMeta):
         check_is_fitted(self)
         with input_errors():
             X = validate_data(self, X, reset=False, dispatch=self._dispatches, **self._checks)
-        block = max(1, BLOCK_VALUES // self._score_width())
+        block = max(_FEWEST_ROWS, BLOCK_VALUES // self._score_width())
         parts = [
             combine_scores(self._scores(rows), len(self.classes_), self.multiclass)
             for rows in row_blocks(X, block)

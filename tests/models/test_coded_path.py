@@ -6,13 +6,14 @@ from contract import NOT_THE_MOST_PROBABLE, TO_A_TOLERANCE, contract
 from scipy.sparse import csr_matrix
 from sklearn.exceptions import ConvergenceWarning
 
-from kmaps import CodedSVC, CodedSVCCV, HomogeneousMap, load_model, threads
+from kmaps import CodedSVC, CodedSVCCV, HomogeneousMap, gram, load_model, threads
 from kmaps.errors import ConfigError, InputError
 from kmaps.models import along_c, choose_along_path, coded_path, cross_validate
-from kmaps.models.choice import START
+from kmaps.models.choice import START, splits, stratified_order
 from kmaps.models.coded_path import FOLD_TOL
 from kmaps.svm import code_rows
 from kmaps.svm.coded import folds
+from tests.oracles import machines
 
 RNG = np.random.default_rng(0)
 X = RNG.gamma(1.0, size=(150, 7)).astype(np.float32)
@@ -53,6 +54,27 @@ def test_accuracies_are_those_of_one_fold_after_the_other(settings):
     )
     assert found == expected
     assert max(found.accuracies) > min(found.accuracies) + 0.03
+
+
+@pytest.mark.slow  # the general solver does
+def test_accuracies_are_those_of_a_general_solver():
+    """Of exact models on the kernel matrix; those of the folds stop at a gap of 0.01."""
+    samples, y, signs = X.round(0), Y > 0, np.where(Y > 0, 1.0, -1.0)
+    rows = code_rows("chi2", lambda: [samples])
+    found = choose_along_path(CodedSVC(), rows, y, GRID, folds=3, seed=1)
+    order = stratified_order(y, 1)
+    kernel = gram(samples, kernel="chi2").astype(float) + 1
+    for C, accuracy in zip(GRID, found.accuracies, strict=True):
+        right = []
+        for train, test in splits(y[order], 3):
+            train, test = order[train], order[test]
+            costs = np.full(len(train), C)
+            alpha, _ = machines.solve_dual(
+                kernel[np.ix_(train, train)], signs[train], costs, "hinge"
+            )
+            scores = kernel[np.ix_(test, train)] @ (alpha * signs[train])
+            right += [*(scores * signs[test] > 0)]
+        assert accuracy == pytest.approx(np.mean(right), abs=2.5 / 150)  # two samples at most
 
 
 def test_weights_take_part_in_training_and_zeros_in_nothing():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from kmaps import CodedSVC, GroupLassoSVC, KernelSVC, LiblinearSVC
+from kmaps.svm.coded.model import ScoreTables
 from kmaps.svm.reduction import combine_scores
 
 RNG = np.random.default_rng(0)
@@ -74,3 +75,14 @@ def test_scores_of_half_a_million_pairs_take_no_cube_of_memory():
     assert votes.sum() == scores.size
     lost = scores[0, :999] <= 0  # the pairs of the first class
     assert votes[0, 0] == lost.sum()
+
+
+def test_tables_that_are_too_large_to_keep_are_not_made_for_every_few_rows(monkeypatch):
+    made, make = [], ScoreTables._made
+    monkeypatch.setattr(ScoreTables, "_made", lambda tables: made.append(1) or make(tables))
+    monkeypatch.setattr("kmaps.svm.coded.model._KEPT", 0)
+    monkeypatch.setattr("kmaps.svm.learner.BLOCK_VALUES", 8 * 6)  # as of half a million problems
+    model = CodedSVC(multiclass="ovo").fit(X, Y)
+    made.clear()
+    assert model.decision_function(np.tile(X, (4, 1))).shape == (240, 4)
+    assert len(made) == 4

@@ -1,5 +1,6 @@
 """The price of curvature, against a dense problem that states it and another solver."""
 
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -9,6 +10,7 @@ from scipy.optimize import minimize
 from kmaps import CodedSVC, CodedSVCCV, ExactMap, NystroemMap, SplineMap, load_model
 from kmaps.kernels import get_kernel
 from kmaps.models import explanation
+from tests.oracles import machines
 
 LEVELS = np.array([0.0, 0.1, 0.15, 0.4, 0.5, 0.8, 0.9, 1.3, 1.9, 2.0])
 
@@ -61,6 +63,29 @@ def dense_optimum(columns, codes, y, C, smooth):
         objective, np.zeros(features.shape[1]), jac=True, method="L-BFGS-B", options=options
     )
     return found.fun, (columns @ found.x[:-1].reshape(d, r).T), found.x[-1]
+
+
+@pytest.mark.parametrize("loss", ["hinge", "logistic"])
+@pytest.mark.parametrize("form", ["low-rank", "full"])
+def test_other_losses_have_the_optimum_of_the_kernel_that_a_price_makes(waves, loss, form):
+    """|w|² plus the price of curvature is the norm of another kernel, for general solvers."""
+    codes, y = waves
+    values, vectors = np.linalg.eigh(get_kernel("js")(LEVELS[:, None], LEVELS[None]))
+    columns = vectors * np.sqrt(np.maximum(values, 0))
+    matrix, lengths = second_derivatives(LEVELS / 2)
+    bent = matrix @ columns
+    price = np.eye(len(LEVELS)) + 1e-2 * bent.T @ (lengths[:, None] * bent)
+    of_levels = columns @ np.linalg.solve(price, columns.T)
+    kernel = 1 + sum(of_levels[np.ix_(codes[:, j], codes[:, j])] for j in range(codes.shape[1]))
+    solve = (
+        machines.solve_logistic if loss == "logistic" else partial(machines.solve_dual, loss=loss)
+    )
+    expected = solve(kernel, y.astype(float), np.full(len(y), 0.5))[1]
+    options = {"levels": LEVELS, "smooth": 1e-2, "form": form, "tol": 1e-5, "max_iter": 20_000}
+    model = CodedSVC("js", C=0.5, loss=loss, **options).fit(codes, y)
+    assert expected * (1 - 2e-5) <= model.objective_[0] <= expected * (1 + 2e-5)
+    plain = CodedSVC("js", C=0.5, loss=loss, **options | {"smooth": 0.0}).fit(codes, y)
+    assert plain.objective_[0] < expected * 0.995
 
 
 @pytest.mark.parametrize("smooth", [1e-3, 1e-2])
