@@ -130,8 +130,7 @@ def command(
     if cluster is not None:
         with connected(cluster, *_NOT_THERE), as_input_error(), once_each_warning(quiet):
             made = build_map(map_name, parameters)
-            encode_there(source, target, made, fit_on, label_column, force=force)
-        return
+            return encode_there(source, target, made, fit_on, label_column, force=force)
     from kmaps.io import encode_file, open_reader, open_writer
     from kmaps.io import output_format as format_of
 

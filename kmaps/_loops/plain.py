@@ -24,6 +24,7 @@ SERIES = {
 """Sine and cosine, by the precision."""
 
 _LOW, _MAGNITUDE, _INFINITY = 0xFFFFFFFF, 0x7FFFFFFF, 0x7F800000
+_BLOCK_VALUES = 1 << 18  # of tables that are gathered at a time
 _TAIL = 8.0  # deviations within which all quantiles of 32 bits lie
 _BISECTIONS = 60
 
@@ -53,6 +54,12 @@ def sum_rows(codes, usual, tables):
     Without ``usual`` all codes count; else only those that are another. Every fourth number goes
     into one of four sums, as in `kmaps._loops.forms.sum_codes`.
     """
+    size = max(1, _BLOCK_VALUES // (codes.shape[1] * tables.shape[2]))
+    parts = [codes[start : start + size] for start in range(0, len(codes), size)]
+    return np.concatenate([_sum_some(part, usual, tables) for part in parts])
+
+
+def _sum_some(codes, usual, tables):
     (n, d), width = codes.shape, tables.shape[2]
     if usual is None:
         values = tables[np.arange(d), codes]

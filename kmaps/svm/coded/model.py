@@ -4,7 +4,7 @@ The score of a sample x is baseline + Σ_j f_j(x_j): each feature has one functi
 each level, for each column of scores.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import product
@@ -42,7 +42,6 @@ _KEPT = 1 << 28  # bytes of tables to keep; larger ones are made again for each 
 _BLOCK_VALUES = 1 << 16
 _BLOCK_SCORES = 1 << 24  # of features of samples of other libraries, looked up at once
 _BLOCK_CODES, _MOST_BLOCKS = 1 << 22, 8
-_PLAIN_VALUES = 1 << 18  # of tables that NumPy gathers at a time
 
 
 class ScoreTables:
@@ -61,10 +60,6 @@ class ScoreTables:
     @cached_property
     def _kept(self) -> list[tuple[NDArray[np.float32], int, int]]:
         return list(self._made())
-
-    @property
-    def _groups(self) -> Iterable[tuple[NDArray[np.float32], int, int]]:
-        return self._kept if self.nbytes <= _KEPT else self._made()
 
     def values(self, problems: slice = slice(None)) -> NDArray[np.float32]:
         """Return the tables of some problems, (d, L, p)."""
@@ -88,7 +83,7 @@ class ScoreTables:
         scores = np.empty((n, len(self.weights)), np.float32)
         per_row = max(1, len(rows.codes) // max(1, n))
         column = 0
-        for table, lanes, width in self._groups:
+        for table, lanes, width in self._kept if self.nbytes <= _KEPT else self._made():
             out = np.empty((n, lanes), np.float32)
 
             def block(
@@ -114,19 +109,9 @@ class ScoreTables:
         """Return what :meth:`score` returns of `rows_of`, of codes (n, d), by NumPy alone."""
         from kmaps._loops.plain import sum_rows
 
-        n, d = codes.shape
         listed = len(zero) > 0 and np.count_nonzero(codes != zero[0]) < SPARSE * codes.size
-        scores = np.empty((n, len(self.weights)), np.float32)
-        column = 0
-        for tables in self._whole if self.nbytes <= _KEPT else self._each():
-            width = tables.shape[2]
-            size = max(1, _PLAIN_VALUES // (d * width))
-            for top in range(0, n, size):
-                part = codes[top : top + size]
-                sums = sum_rows(part, zero[0] if listed else None, tables)
-                scores[top : top + size, column : column + width] = sums
-            column += width
-        return scores
+        groups = self._whole if self.nbytes <= _KEPT else self._each()
+        return np.hstack([sum_rows(codes, zero[0] if listed else None, one) for one in groups])
 
     @cached_property
     def _whole(self) -> list[NDArray[np.float32]]:
