@@ -36,7 +36,7 @@ from kmaps.svm.reduction import (
     read_curves,
     winners,
 )
-from kmaps.svm.stored import read_kernel_svc
+from kmaps.svm.stored import StoredKernel, read_kernel_svc
 
 _MANY = 1 << 22  # values from which compiled loops save more time than their import takes
 _MANY_TERMS = 1 << 28  # of kernels with landmarks
@@ -247,10 +247,16 @@ def _worthwhile(size: int, many: int, module: str) -> bool:
     return True
 
 
-def _on_map(file: ModelFile, stored: StoredLinear, outputs: Scores, width: int) -> Predictor:
+def _on_map(file: ModelFile, stored: StoredLinear, outputs: Scores) -> Predictor:
     def scores(X: NDArray) -> NDArray:
         return product(outputs(X), stored.coef.T) + stored.intercept
 
+    return _classifier(file, stored, scores, stored.coef.shape[1])
+
+
+def _classifier(
+    file: ModelFile, stored: StoredLinear | StoredKernel, scores: Scores, width: int
+) -> Predictor:
     return Predictor(
         estimator=file.estimator,
         n_features_in_=stored.n_features,
@@ -273,13 +279,13 @@ def _random_features(file: ModelFile) -> Predictor:
         _worthwhile(X.size, _MANY, "numba")
         return made(X)
 
-    return _on_map(file, stored, outputs, stored.coef.shape[1])
+    return _on_map(file, stored, outputs)
 
 
 def _landmarks(file: ModelFile) -> Predictor:
     stored = read_landmarks(file)
     values = _kernel(stored.landmarks, stored.n_features, stored.given.kernel, stored.sigma)
-    return _on_map(file, stored, values, stored.coef.shape[1])
+    return _on_map(file, stored, values)
 
 
 def _kernel(
@@ -314,18 +320,8 @@ def _kernel_svc(file: ModelFile) -> Predictor:
             found[:, k] = block[:, indices[own]] @ data[own]
         return found + stored.intercept
 
-    return Predictor(
-        estimator=file.estimator,
-        n_features_in_=stored.n_features,
-        classes_=stored.classes,
-        feature_names_in_=None,
-        record=file.record,
-        _scores=scores,
-        _width=max(n_rows(dual), len(stored.support)),
-        _dtypes=("float64", "float32"),
-        _multiclass=given.multiclass,
-        _curves=stored.curves,
-    )
+    width = max(n_rows(dual), len(stored.support))
+    return _classifier(file, stored, scores, width)
 
 
 _READERS: dict[str, Callable[[ModelFile], Predictor]] = {

@@ -21,13 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps.checks import (
-    MAX_LEVELS,
-    check_choice,
-    check_number,
-    check_positive,
-    check_whole,
-)
+from kmaps.checks import MAX_LEVELS, check_choice, check_number, check_positive, check_whole
 from kmaps.errors import ConfigError
 from kmaps.kernels import GRAM_KERNELS, WIDTH_KERNELS, check_kernel
 
