@@ -71,20 +71,26 @@ class LogGrid:
 
     def add_to_graph(self, graph: "Graph", x: "Tensor") -> "Tensor":
         """Return the outputs (n, d, r) of float32 values in an ONNX graph."""
-        cells, r = self.table.shape[1] // 2, self.table.shape[2] // 2
-        cells -= 1 << 23 - int(self.shift)  # those of infinity and NaN
-        knots = (np.arange(cells, dtype=np.uint32) << self.shift).view(np.float32)
-        width = np.diff(knots, append=2.0**128)  # in double precision
-        down = slice(None, None, -1)  # cells of negative values begin at their right end
-        halves = self.table[0, self.table.shape[1] // 2 :][:cells][down], self.table[0, :cells]
-        begin = np.concatenate([-knots[down], knots])[None]
-        edges = np.concatenate([-knots[:0:-1], knots])[None]
-        table = np.concatenate(halves).reshape(1, -1, 2, r)
-        pieces = table * np.array(
-            [[1], [1 << int(self.shift)]], np.float32
-        )  # slopes of a whole cell
-        widths = np.concatenate([-width[down], width])[None]
-        return graph.piecewise(x, edges, begin, widths, pieces)
+        n_cells, r = self.table.shape[1], self.table.shape[2] // 2
+        octaves = (np.arange(255, dtype=np.uint32) << 23).view(np.float32)
+        in_octave = n_cells // 512
+        per_width = in_octave / np.diff(octaves, append=2.0**128)  # in double precision
+        size = graph.node("Abs", x)
+        octave = graph.search(size, octaves[None, 1:])
+        begin, factor = (
+            graph.node("Gather", graph.constant(of_octave, np.float64), octave)
+            for of_octave in (octaves, per_width)
+        )
+        place = graph.node("Sub", graph.cast(size, np.float64), begin)
+        place = graph.node("Mul", place, factor)
+        cell = graph.node("Floor", place)
+        negative = graph.cast(graph.node("Less", x, 0.0, dtype=bool), np.int64)
+        first = graph.node("Mul", negative, n_cells // 2)
+        first = graph.node("Add", first, graph.node("Mul", octave, in_octave))
+        number = graph.node("Add", first, graph.cast(cell, np.int64))
+        slopes_of_cells = np.array([[1], [1 << int(self.shift)]], np.float32)
+        pieces = self.table.reshape(1, n_cells, 2, r) * slopes_of_cells
+        return graph.polynomials(number, graph.node("Sub", place, cell), pieces)
 
 
 def grid_of_waves(curve: Curve, spectrum: NDArray, period: float, gamma: float) -> LogGrid | None:

@@ -22,7 +22,7 @@ def to_onnx(
     The outputs are named as methods, and are what these return to 1e-5: ``transform`` (n, d·r) of a
     map, dense; ``predict`` (n,), ``decision_function`` (n,) or (n, K), and ``predict_proba`` (n, K)
     of a classifier that has it; ``predict`` (n,) of a regressor. The input is ``X`` (n, d). Nothing
-    is checked in the graph: NaN and values outside the range that a map refuses give some output.
+    is checked in the graph: what kmaps refuses, such as NaN, gives some output there, or an error.
 
     Parameters
     ----------

@@ -126,7 +126,7 @@ def test_every_float32_finds_its_piece():
 def test_values_at_borders_have_the_same_codes(strategy, dtype):
     levels = Quantizer(33, strategy).fit(RNG.random((500, 3)))
     between = ((levels.levels_[:, 1:] + levels.levels_[:, :-1]) / 2).T.astype(dtype)
-    sides = [np.nextafter(between, dtype(end)) for dtype in [between.dtype.type] for end in (0, 2)]
+    sides = [np.nextafter(between, between.dtype.type(end)) for end in (0, 2)]
     check(levels, np.concatenate([between, *sides]))
 
 
@@ -251,7 +251,7 @@ def test_a_missing_onnx_is_one_line(monkeypatch):
 
 
 def test_the_example_of_the_docs(tmp_path, monkeypatch):
-    page = (Path(kmaps.__file__).parents[1] / "docs" / "python.md").read_text()
+    page = (Path(__file__).resolve().parents[2] / "docs" / "python.md").read_text()
     [example] = re.findall(r"```python\n(import onnxruntime\n.*?)```", page, re.DOTALL)
     X = scaled(PIXELS, "float32")
     linear = make_pipeline(HomogeneousMap("chi2"), LiblinearSVC()).fit(X, DIGITS)
