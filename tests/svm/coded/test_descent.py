@@ -1,5 +1,7 @@
 """The solver against a plain coordinate descent, step by step, and a quadratic programme."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
@@ -9,7 +11,7 @@ from kmaps._loops import train as loops
 from kmaps._loops.vectors import aligned_zeros
 from kmaps.svm import code_rows
 from kmaps.svm.coded.descent import solve
-from kmaps.svm.coded.problem import make_task
+from kmaps.svm.coded.problem import _square, make_task
 from kmaps.svm.coded.tables import tabulate
 from kmaps.svm.losses import INSENSITIVE, LOSSES
 from tests.oracles import machines
@@ -36,6 +38,11 @@ def stated(problem, loss, members=None):
 
 def solved(given, tol, max_iter=1000, **options):
     return solve(given, tol=tol, max_iter=max_iter, seed=(0,), **options)
+
+
+def test_the_norm_in_a_gap_is_that_of_scaled_features():
+    form = SimpleNamespace(size=2, scale=np.array([0.5, 0.0]))
+    assert _square(form, np.array([3, 4, 5, 6], np.float32)) == (9 + 16) / 0.5
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])

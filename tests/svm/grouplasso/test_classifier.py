@@ -70,4 +70,10 @@ def test_sweeps_end_where_the_model_is_least():
 
 def test_says_when_it_stopped_early():
     with pytest.warns(ConvergenceWarning, match="after max_iter=1 rounds, above tol="):
-        GroupLassoSVC(10.0, max_iter=1).fit(X, Y)
+        assert GroupLassoSVC(10.0, max_iter=1).fit(X, Y).n_iter_ == 1
+
+
+def test_the_hinge_is_reached_by_rounded_ones():
+    model = GroupLassoSVC(loss="hinge", tol=1e-5).fit(X, Y)
+    assert model.duality_gap_[0] <= 1e-5
+    assert model.n_iter_ < 40
