@@ -36,7 +36,7 @@ PACKAGES = {  # patterns of modules, and of the tests that must notice when thes
 CERTIFY = {  # the functions of solvers that certify; what the others do, these find out
     "kmaps/svm/coded/descent.py": ["_certified", "solve"],
     "kmaps/svm/coded/rounds.py": ["_certified", "solve", "solve_in_blocks"],
-    "kmaps/svm/losses.py": "stated high ridge cost slope conjugate _short two_sided".split(),
+    "kmaps/svm/losses.py": ["stated", "high", "ridge", "cost", "slope", "conjugate", "_short"],
     "kmaps/svm/grouplasso/problem.py": ["_gap", "group_lengths", "solve"],
 }
 LIBRARIES = (
