@@ -211,7 +211,7 @@ def test_of_a_sample_it_is_said_where_C_is_from(tried):
 def test_standard_input_and_labels_of_their_own(tried, monkeypatch, tmp_path):
     monkeypatch.setenv("KMAPS_DATA_DIR", str(tmp_path / "cache"))
     np.save("y.npy", Y)
-    content = "\n".join(",".join(map(str, row)) for row in X).encode()
+    content = "".join(",".join(map(str, row)) + "\n" for row in X).encode()
     given = ["-", "--input-format", "csv", "--labels", "y.npy", "--exact-only", "--rows", "60"]
     done = recommend(*given, "--json", "-q", input=content)
     assert done.stderr == ""

@@ -94,7 +94,7 @@ def test_compiling_is_not_counted_as_predicting(folder, monkeypatch):
     CodedSVC().fit(np.load("x.npy"), np.load("y.npy")).save("m.npz")
 
     @contextmanager
-    def watched(begun=None):
+    def watched(begun=None, **_):
         yield Compiled(1, 1000.0)
 
     monkeypatch.setattr("kmaps.cli.compiling.watched", watched)
