@@ -11,7 +11,6 @@ Each class adds itself to a `Graph`; :func:`export` turns one, or a chain of the
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from types import ModuleType
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -83,16 +82,6 @@ def export(
     return model
 
 
-def _import_onnx() -> ModuleType:
-    try:
-        import onnx
-    except ImportError:
-        raise ConfigError(
-            "to_onnx needs onnx, which is not installed: pip install onnx (the extra onnx)"
-        ) from None
-    return onnx
-
-
 class Graph:
     """A graph that grows, of rows ``X`` (n, d).
 
@@ -102,7 +91,13 @@ class Graph:
     def __init__(self, dtype: np.dtype, n_features: int) -> None:
         import kmaps
 
-        self._onnx = _import_onnx()
+        try:
+            import onnx
+        except ImportError:
+            raise ConfigError(
+                "to_onnx needs onnx, which is not installed: pip install onnx (the extra onnx)"
+            ) from None
+        self._onnx: Any = onnx
         self.float: np.dtype = np.dtype(np.float64 if dtype == np.float64 else np.float32)
         self.facts: dict[str, str] = {"kmaps": kmaps.__version__}
         self._nodes: list[Any] = []
@@ -233,9 +228,8 @@ class Graph:
 
     def _numbered(self, cell: Tensor, shape: tuple[int, ...]) -> Tensor:
         """Return the number of a cell among those of all columns, if these have some each."""
-        return (
-            cell if shape[0] == 1 else self.node("Add", cell, np.arange(shape[0])[None] * shape[1])
-        )
+        first = np.arange(shape[0])[None] * shape[1]
+        return cell if len(first[0]) == 1 else self.node("Add", cell, first)
 
     def rows(self, values: Tensor, width: int) -> Tensor:
         """Return the outputs (n, d, r) of all columns as rows (n, width)."""
@@ -265,10 +259,8 @@ class Graph:
             self._nodes, "kmaps", self._inputs, self._outputs, self._constants
         )
         opset = [helper.make_opsetid("", _OPSET)]
-        model = helper.make_model(
-            graph, opset_imports=opset, ir_version=_IR_VERSION, producer_name="kmaps"
-        )
-        model.producer_version = self.facts["kmaps"]
+        model = helper.make_model(graph, opset_imports=opset, ir_version=_IR_VERSION)
+        model.producer_name, model.producer_version = "kmaps", self.facts["kmaps"]
         helper.set_model_props(model, self.facts)
         self._onnx.checker.check_model(model, full_check=True)
         return model

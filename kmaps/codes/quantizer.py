@@ -1,7 +1,6 @@
 """From values to codes of one byte."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,9 +13,6 @@ from kmaps.checks import MAX_LEVELS, check_choice, check_whole
 from kmaps.codes.levels import STRATEGIES, Columns, choose_codebook
 from kmaps.errors import InputError
 from kmaps.samples import check_codes, validate_data
-
-if TYPE_CHECKING:
-    from kmaps.onnx_graph import Graph, Tensor
 
 
 class Quantizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -107,17 +103,9 @@ class Quantizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         row = 0 if len(self.levels_) == 1 else np.arange(self.n_features_in_)
         return self.levels_[row, codes]
 
-    def add_to_graph(self, graph: "Graph", x: "Tensor") -> "Tensor":
+    def add_to_graph(self, graph: Any, x: Any) -> Any:
         """Return the codes of rows in an ONNX graph."""
         return graph.cast(self._codebook.add_to_graph(graph, x), np.uint8)
-
-    def to_onnx(
-        self, path: str | Path | None = None, *, dtype: str = "float32", force: bool = False
-    ) -> Any:
-        """Return the fitted quantizer as an ONNX model, as `kmaps.to_onnx` does."""
-        from kmaps.onnx_graph import export
-
-        return export([self], path, dtype=dtype, force=force)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

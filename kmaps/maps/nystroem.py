@@ -11,7 +11,7 @@ Being fitted to the sample, it serves the dynamic range of the sample (hkm Fig. 
 """
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,9 +28,6 @@ from kmaps.maps.parameters import check_nystroem
 from kmaps.mercer import eigensystems
 from kmaps.parallel import for_blocks
 from kmaps.samples import AnyMatrix, in_double, is_foreign, like, namespace
-
-if TYPE_CHECKING:
-    from kmaps.onnx_graph import Graph, Tensor
 
 _N_CELLS = 128
 _BLOCK_KNOTS = 1 << 15
@@ -193,7 +190,7 @@ class _RootGrid(PieceGrid):
         super().encode(position, features, out)
         return bool(outside > 0 and not np.isfinite(values).all()), int(outside)
 
-    def add_to_graph(self, graph: "Graph", x: "Tensor") -> "Tensor":
+    def add_to_graph(self, graph: Any, x: Any) -> Any:
         """Return the outputs (n, d, r) of float32 values in an ONNX graph."""
         inside = graph.clip(x, self.low, self.high)
         parts = graph.node("Div", graph.node("Sub", inside, self.origin), self.width)

@@ -4,7 +4,7 @@ import copy
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.random import RandomState
@@ -30,9 +30,6 @@ from kmaps.maps.frequencies import (
 from kmaps.maps.parameters import check_random_fourier
 from kmaps.parallel import for_blocks
 from kmaps.samples import float_type, is_foreign, namespace, validate_data
-
-if TYPE_CHECKING:
-    from kmaps.onnx_graph import Graph, Tensor
 
 _BLOCK_VALUES = 1 << 22  # turns, or encoded values, of the rows that a thread takes at once
 _FEWEST_ROWS = 32  # for which a matrix product is worth its start
@@ -136,7 +133,7 @@ class RandomFeatures(FeatureMap):
             raise too_large(self.sigma_)
         return out
 
-    def add_to_graph(self, graph: "Graph", x: "Tensor") -> "Tensor":
+    def add_to_graph(self, graph: Any, x: Any) -> Any:
         """Return the outputs of rows in an ONNX graph, which holds the frequencies themselves."""
         x = graph.floats(x) if self.additive_ is None else self.additive_.add_to_graph(graph, x)
         self.describe_in(graph)

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,9 +32,6 @@ from kmaps.svm.coded.training import CodedRows
 from kmaps.svm.learner import input_errors
 from kmaps.svm.probabilities import ProbabilisticClassifier
 from kmaps.svm.reduction import check_sample_weight
-
-if TYPE_CHECKING:
-    from kmaps.onnx_graph import Graph, Tensor
 
 Values = Iterable[float] | str
 """Values of C, or the word for a rule of `kmaps.models.choice`."""
@@ -259,6 +256,6 @@ class CodedSVCCV(ProbabilisticClassifier):
     def _score_width(self) -> int:
         return self.best_estimator_._score_width()
 
-    def add_to_graph(self, graph: "Graph", x: "Tensor") -> None:
+    def add_to_graph(self, graph: Any, x: Any) -> None:
         """Add the outputs of the model to an ONNX graph."""
         self.best_estimator_.add_to_graph(graph, x)

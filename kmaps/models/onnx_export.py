@@ -30,7 +30,7 @@ def to_onnx(
         An additive map, `RandomFourierMap`, `GeneralizedRBFMap`, `RadialMap`, `Quantizer`,
         `CodedSVC`, `CodedSVCCV`, `CodedSVR`, `CodedRidge`, `LiblinearSVC`, `GroupLassoSVC`,
         `RandomFeatureSVC`; scikit-learn's ``LinearSVC`` and ``LogisticRegression``; or a
-        ``Pipeline`` of them. kmaps' own also have it as a method.
+        ``Pipeline`` of them. maps and models of kmaps also have it as a method.
     path : str or Path, optional
         A file to write, which takes its name once it is complete.
     dtype : {"float32", "float64", "uint8"}, default="float32"
@@ -60,10 +60,6 @@ def to_onnx(
     1e-7, for magnitudes up to 2^127. Sums are rounded in another order than in kmaps, which may
     show where a last digit decides: at a tie of votes, or on a steep step of isotonic
     probabilities.
-
-    Examples
-    --------
-    ``docs/python.md`` has one, which a test runs.
     """
     steps = _steps(model)
     if not steps:

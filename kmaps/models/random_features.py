@@ -7,7 +7,7 @@ samples, so that an SVM with that kernel is about LIBLINEAR's on the features.
 from collections.abc import Callable, Mapping
 from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import RandomState
@@ -30,9 +30,6 @@ from kmaps.svm.losses import MAX_ORDER, STORED
 from kmaps.svm.model_file import ModelFile
 from kmaps.svm.probabilities import linear_scores
 from kmaps.svm.reduction import Labels
-
-if TYPE_CHECKING:
-    from kmaps.onnx_graph import Graph, Tensor
 
 _STORED = STORED["RandomFeatureSVC"]
 
@@ -205,7 +202,7 @@ class RandomFeatureSVC(MappedSVC):
         scores = linear_scores(self.map_.transform(X), self.coef_)
         return scores + like(scores, self.intercept_)
 
-    def add_to_graph(self, graph: "Graph", x: "Tensor") -> None:
+    def add_to_graph(self, graph: Any, x: Any) -> None:
         """Add the outputs of the model to an ONNX graph."""
         outputs = self.map_.add_to_graph(graph, x)
         self._add_outputs(graph, graph.affine(outputs, self.coef_.T, self.intercept_))

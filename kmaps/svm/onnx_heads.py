@@ -18,7 +18,7 @@ def add_classifier(
 ) -> None:
     """Add the outputs of a classifier, named as its methods, for scores (n, P) of its problems.
 
-    ``curves`` are the `kmaps.svm.probabilities.Probabilities` of a model that has some.
+    ``curves`` are the `kmaps.svm.reduction.Probabilities` of a model that has some.
     """
     columns = graph.cast(scores, np.float64)
     if len(classes) > 2:
@@ -34,11 +34,6 @@ def add_classifier(
     if curves is not None:
         probabilities = _probabilities(graph, columns, len(classes), curves)
         graph.add_output("predict_proba", probabilities, 2)
-
-
-def add_regressor(graph: Graph, scores: Tensor) -> None:
-    """Add the output of a regressor, named as its method, for its scores (n, 1)."""
-    graph.add_output("predict", graph.node("Squeeze", scores, [1]), 1)
 
 
 def _labels(classes: NDArray) -> NDArray:
@@ -66,7 +61,7 @@ def _votes(graph: Graph, scores: Tensor, n_classes: int) -> Tensor:
 
 
 def _probabilities(graph: Graph, columns: Tensor, n_classes: int, curves: Any) -> Tensor:
-    """Return the probabilities (n, K), as `kmaps.svm.probabilities.Probabilities.of` has them."""
+    """Return the probabilities (n, K), as `kmaps.svm.reduction.Probabilities.of` has them."""
     if curves.method == "isotonic":
         found = _isotonic(graph, columns, curves)
     else:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -44,9 +44,6 @@ from kmaps.svm.coded.problem import CodedProblem, CodedSolution
 from kmaps.svm.coded.training import CodedRows, code_rows, code_samples, learns, weights_in_memory
 from kmaps.svm.learner import BlockSource, Learner, input_errors
 from kmaps.svm.model_file import ModelFile, write_model
-
-if TYPE_CHECKING:
-    from kmaps.onnx_graph import Graph, Tensor
 
 Progress = Callable[[int, float, float], None] | None
 """Is called with the number of a problem, its passes so far, and its relative duality gap."""
@@ -256,7 +253,7 @@ class CodedEstimator(Learner):
     def _scores(self, X: Any) -> NDArray[np.float64]:
         return self.model_.scores(X)
 
-    def _graph_scores(self, graph: "Graph", x: "Tensor") -> "Tensor":
+    def _graph_scores(self, graph: Any, x: Any) -> Any:
         """Return the scores (n, P) of rows in an ONNX graph, and say which map they are of."""
         if isinstance(self.map_, FeatureMap):
             self.map_.describe_in(graph)

@@ -10,7 +10,7 @@ import warnings
 from abc import abstractmethod
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,9 +35,6 @@ from kmaps.svm.losses import (
     check_coded_svr,
 )
 from kmaps.svm.reduction import check_sample_weight
-
-if TYPE_CHECKING:
-    from kmaps.onnx_graph import Graph, Tensor
 
 _BLOCK_ROWS = 1 << 16
 
@@ -111,11 +108,9 @@ class CodedRegressor(RegressorMixin, CodedEstimator):
         parts = [self._scores(rows)[:, 0] for rows in row_blocks(X, _BLOCK_ROWS)]
         return namespace(parts[0]).concat(parts)
 
-    def add_to_graph(self, graph: "Graph", x: "Tensor") -> None:
+    def add_to_graph(self, graph: Any, x: Any) -> None:
         """Add the predictions of the model to an ONNX graph."""
-        from kmaps.svm.onnx_heads import add_regressor
-
-        add_regressor(graph, self._graph_scores(graph, x))
+        graph.add_output("predict", graph.node("Squeeze", self._graph_scores(graph, x), [1]), 1)
 
 
 def _mean(y: NDArray[np.float64], weights: NDArray[np.float64]) -> float:

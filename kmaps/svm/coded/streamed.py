@@ -7,7 +7,7 @@ whose dual objective is that where the last call stopped.
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -24,9 +24,6 @@ from kmaps.svm.learner import input_errors
 from kmaps.svm.model_file import ModelFile
 from kmaps.svm.probabilities import ProbabilisticClassifier
 from kmaps.svm.reduction import Labels, check_sample_weight, count_problems, read_curves
-
-if TYPE_CHECKING:
-    from kmaps.onnx_graph import Graph, Tensor
 
 _FIXED = ("map", "penalty", "multiclass")
 
@@ -195,7 +192,7 @@ class StreamedClassifier(CodedEstimator, ProbabilisticClassifier):
         curves = self._probabilities
         return {"classes": self.classes_} | ({} if curves is None else curves.arrays)
 
-    def add_to_graph(self, graph: "Graph", x: "Tensor") -> None:
+    def add_to_graph(self, graph: Any, x: Any) -> None:
         """Add the outputs of the model to an ONNX graph."""
         self._add_outputs(graph, self._graph_scores(graph, x))
 
