@@ -132,6 +132,8 @@ def product(X: NDArray, B: NDArray) -> NDArray:
         B = np.pad(B, ((0, 0), (0, -width % 8)))
     rows = X if len(X) > 1 else np.repeat(X, 2, axis=0)
     found = rows[:, :_TERMS] @ B[:_TERMS]
+    part = np.empty_like(found)  # one for all: what new pages cost is a third of what sums cost
     for first in range(_TERMS, len(B), _TERMS):
-        found += rows[:, first : first + _TERMS] @ B[first : first + _TERMS]
+        terms = slice(first, first + _TERMS)
+        found += np.matmul(rows[:, terms], B[terms], out=part)
     return np.ascontiguousarray(found[: len(X), :width])

@@ -5,6 +5,7 @@ import json
 import multiprocessing
 import os
 import shutil
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -277,3 +278,17 @@ def test_killed_while_writing_leaves_nothing_under_the_name(tiny, root, get):
     assert get().status == "downloaded"  # the dead process holds no lock
     assert not (root / ".work/tiny/staging").exists()
     assert_is_tiny(tiny, root)
+
+
+def test_mirrors_that_are_busy_forever_are_asked_three_times_a_file(
+    tiny, root, get, serve, monkeypatch
+):
+    monkeypatch.setattr("kmaps.data.transfer._PAUSES_S", (0.0, 0.0))
+    server = serve(tiny.folder, status=503)
+    with pytest.raises(DataError, match="503") as caught:
+        get(mirror=[server.url])
+    assert "\n" not in str(caught.value)
+    asked = Counter(path for path, _ in server.requests)
+    assert set(asked.values()) == {3}
+    assert len(asked) == len(tiny.manifest.files[0].mirror_paths)  # none for the other files
+    assert not (root / "tiny").exists()
