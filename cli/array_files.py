@@ -61,7 +61,6 @@ zero_based = click.option(
 
 
 def _use_threads(ctx: click.Context, param: click.Parameter, value: int | None) -> None:
-    """Pin the compiled loops and BLAS until the command ends."""
     if value is None:
         return
     import scipy.linalg  # noqa: F401 (threadpoolctl pins the libraries that are loaded)

@@ -98,7 +98,6 @@ def command(
 
 
 def _cells(results: Path, baseline: Path | None, floor: float, quiet: bool) -> _Checked:
-    """Compare one run with a baseline."""
     from kmaps.bench.kinds import shown_of
     from kmaps.bench.records import gate
     from kmaps.bench.records.arrays import read_correct

@@ -107,7 +107,6 @@ def train_there(
 
 
 def _labelled(source: str, labels: str | None, label_column: str | None) -> tuple[str, Any]:
-    """Return rows and labels as the classifier takes them."""
     from kmaps.dask import column_names, labels_of
 
     columns = column_names(source)

@@ -197,7 +197,6 @@ def _check_rows(
 
 
 def _input_type(reader: Any, dtype: str | None) -> str | None:
-    """Return the type to convert values to before encoding; None leaves them as they are."""
     if dtype is None:
         return "float32" if reader.is_text else None
     # Bytes are looked up directly, which gives float32.

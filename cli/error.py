@@ -115,7 +115,6 @@ def _draw(
     results: dict[str, "SquareErrors"],
     shown: dict[str, Any],
 ) -> None:
-    """Draw the results as those of an experiment's records are."""
     from kmaps.bench.figures.approximation import draw_sections
     from kmaps.bench.figures.heat import draw_errors
     from kmaps.bench.records.row import Row

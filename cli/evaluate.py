@@ -135,7 +135,6 @@ def _suffix(target: str) -> str:
 def _write(
     target: str, force: bool, rows: list[list[Any]], shown: "Evaluation | Calibration | None"
 ) -> None:
-    """Write a table or its figure, as the name of the file says."""
     from kmaps.io import atomic_file
 
     with atomic_file(target, force=force) as file:
@@ -155,7 +154,6 @@ def _write(
 def _evaluate(
     model: Any, reader: Any, given: "NDArray | None", memory: float, report: Any
 ) -> "Evaluation":
-    """Score the rows block by block, then compare."""
     import numpy as np
 
     from kmaps.io import LabelledRows
@@ -182,7 +180,6 @@ def _records(**columns: "NDArray") -> list[dict[str, Any]]:
 
 
 def _as_names(found: "Evaluation") -> dict[str, Any]:
-    """Return what was found, in what JSON can hold."""
     n_rows, of = found.confusion.sum(axis=1), found.calibration
     calibration = of and {
         "error": of.error,

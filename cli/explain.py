@@ -122,7 +122,6 @@ def _read(
     zero_based: str,
     quiet: bool,
 ) -> "object":
-    """Return all rows of a file."""
     import numpy as np
     from scipy.sparse import issparse, vstack
 

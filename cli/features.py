@@ -172,7 +172,6 @@ def _targets(
 
 
 def _named(source: str, label_column: str | None, image_column: str | None) -> "str | UserFiles":
-    """Return the name of a known dataset, or the user's images."""
     from kmaps.data import UserFiles, available
 
     path = Path(source)
@@ -206,7 +205,6 @@ def _parameters(settings: tuple[str, ...]) -> dict[str, Any]:
 def _training_images(
     dataset: "Dataset", named: "str | UserFiles", protocol: str | None, split: int
 ) -> Any:
-    """Return the numbers of the images to learn from."""
     import numpy as np
 
     from kmaps.data import draw_split, load_manifest

@@ -58,7 +58,6 @@ def _machine() -> dict[str, Any]:
 
 
 def _status(root: Path, manifest: Any) -> str:
-    """Say whether a dataset can be used; what is missing otherwise."""
     from kmaps.data.cache import stamped_files
     from kmaps.errors import DataError
 

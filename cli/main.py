@@ -203,7 +203,6 @@ def _tolerate_small_encodings() -> None:
 
 
 def _say_warning(message: Warning | str, *_: object, **__: object) -> None:
-    """Print a warning of Python's, which names files and classes, as the commands print theirs."""
     say(f"warning: {one_line(message)}", err=True)
 
 

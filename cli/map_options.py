@@ -125,7 +125,6 @@ class MapsCommand(MapCommand):
 
 
 def _known(name: str) -> str:
-    """Return the name of a map; refuse one that there is not, and suggest the nearest."""
     if name not in MAPS:
         raise ConfigError(f"unknown map {name!r}{suggest(name, MAPS)} (maps: {', '.join(MAPS)})")
     return name

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 
 def _measures() -> list[str]:
-    """Return the measures that an axis can show."""
     return [name for name in measures() if name != "all"]
 
 
@@ -87,7 +86,6 @@ def command(
 
 
 def _draw_figure(records: list["Record"], name: str, folder: Path, out: Path) -> None:
-    """Draw a figure of the kind of the records."""
     from kmaps.bench.kinds import shown_of
     from kmaps.bench.records.times import without_doubtful_times
 

@@ -203,7 +203,6 @@ def _data_options(contract: dict[str, Any]) -> list[str]:
 
 
 def _report(y: "NDArray", found: "Recommendation", source: str, data: list[str]) -> dict[str, Any]:
-    """Return what was found, as the JSON has it."""
     from kmaps.bench.records.columns import cell_name
 
     first = found.choices[0].record
@@ -225,7 +224,6 @@ def _report(y: "NDArray", found: "Recommendation", source: str, data: list[str])
 
 
 def _model(choice: "Choice", train: list[str]) -> dict[str, Any]:
-    """Return a model and what was measured of it, in plain units."""
     from kmaps.bench.recommend import options_of, python_of, row_us
     from kmaps.bench.records.columns import WARNED, warned
     from kmaps.bench.records.measures import MEASURES

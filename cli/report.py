@@ -48,7 +48,6 @@ def command(results: Path, out: Path | None, of_all: bool, force: bool, quiet: b
 
 
 def _of_run(results: Path) -> str:
-    """Return the page on a run."""
     from kmaps.bench.kinds import shown_of
     from kmaps.bench.paper.numbers import numbers_of
     from kmaps.bench.paper.page import page
@@ -79,7 +78,6 @@ def _of_run(results: Path) -> str:
 
 
 def _said(results: Path, name: str) -> tuple[str, list[dict[str, Any]]]:
-    """Return what a run's experiment is about, and its claims."""
     from kmaps.bench.paper.entries import about, claim_entries
     from kmaps.bench.records.file import definition_file
 
@@ -93,7 +91,6 @@ def _said(results: Path, name: str) -> tuple[str, list[dict[str, Any]]]:
 
 
 def _of_all(results: Path, out: Path) -> dict[Path, str]:
-    """Return the page on all runs, and what is kept of it, by their files."""
     from kmaps.bench.paper import reported
     from kmaps.bench.paper.entries import claim_entries, packaged
     from kmaps.bench.paper.glance import glance

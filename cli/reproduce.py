@@ -149,7 +149,6 @@ def _write_pages(entries: "list[Entry]", out: Path, quiet: bool) -> None:
 
 
 def _end(worse: list[str], failed: list[str]) -> None:
-    """Raise what the command ends with, if it is not well."""
     if failed:
         raise CellsFailed(
             f"cells failed in {', '.join(failed)}; `kmaps run NAME --retry-failed` tries again"

@@ -137,7 +137,6 @@ def command(
 
 
 def _show(outcome: "Outcome", kind: str) -> None:
-    """Print the table of a run, and fail if cells did."""
     from kmaps.bench.kinds import SHOWN
     from kmaps.bench.records.columns import cell_name
     from kmaps.bench.report.tables import render

@@ -107,7 +107,6 @@ def command(
 def _check_records_form(
     every_record: bool, form: str, measures: tuple[str, ...], as_json: bool
 ) -> None:
-    """Refuse what a table of all records cannot be."""
     if not every_record:
         raise ConfigError("--format parquet is for --records; add it, or choose another format")
     if measures or as_json or form not in ("csv", "parquet"):

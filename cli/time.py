@@ -115,7 +115,6 @@ def command(
 
 
 def _note(timed: "Timed", results: Path) -> None:
-    """Say what is not to be seen in the table."""
     if timed.load is None:
         say(f"nothing to do: all repeats are in {results}", err=True)
     elif timed.load.reason:

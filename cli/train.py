@@ -250,7 +250,6 @@ def _save(
     force: bool,
     as_json: bool,
 ) -> None:
-    """Write the model, and say what was found."""
     if target == "-":  # where the file of a model cannot grow
         with TemporaryDirectory() as folder:
             model.save(f"{folder}/model.npz", force=False, record=record)
