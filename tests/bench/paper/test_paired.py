@@ -85,9 +85,9 @@ def test_sizes_compare_exactly(left, right, ratio):
 
 
 def test_splits_are_compared_by_the_t_interval_of_their_logarithms():
-    left, right = np.array([1.0, 2.0, 3.0]), np.array([2.0, 5.0, 5.0])
+    left, right = np.array([1.0, 2.0, 3.0, 4.0]), np.array([2.0, 5.0, 5.0, 9.0])
     logs = np.log(right / left)
-    ends = student.interval(0.95, 2, logs.mean(), logs.std(ddof=1) / np.sqrt(3))
+    ends = student.interval(0.95, 3, logs.mean(), logs.std(ddof=1) / np.sqrt(4))
     estimate = measured_ratio(left, right)
     assert estimate.value == pytest.approx(np.exp(logs.mean()))
     assert estimate.bounds(0.05) == pytest.approx(np.exp(ends))
@@ -123,9 +123,10 @@ def test_a_time_measured_once_has_no_interval():
 
 
 def test_counts_that_keep_their_ratio_are_exact():
-    estimate = measured_ratio([10, 70, 130], [30, 210, 390])
-    assert estimate.method == "exact"
-    assert estimate.bounds(0.05) == pytest.approx((3, 3))
+    for left, right in (([10, 70, 130], [30, 210, 390]), ([[2, 2]], [[6, 6]])):
+        estimate = measured_ratio(left, right)
+        assert estimate.method == "exact"
+        assert estimate.bounds(0.05) == pytest.approx((3, 3))
 
 
 def test_bounds_of_any_alpha_are_numbers():

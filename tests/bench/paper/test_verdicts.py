@@ -66,6 +66,7 @@ def test_one_comparison_is_decided_by_its_own_interval():
     assert finding.interval == pytest.approx((-1.5 - 1.95996, -1.5 + 1.95996), abs=1e-4)
     [finding] = judged("about", 9, [("", normal(1.5))]).findings
     assert finding.interval == pytest.approx((1.5 - 1.64485, 1.5 + 1.64485), abs=1e-4)
+    assert finding.p == 1.0  # no interval makes it fail
 
 
 def adjusted(*p_values):
