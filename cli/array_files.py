@@ -82,7 +82,6 @@ threads = click.option(
 
 
 def counts_from_zero(given: str) -> bool | Literal["auto"]:
-    """Return the value of --zero-based as the library has it."""
     return "auto" if given == "auto" else given == "true"
 
 
@@ -123,7 +122,6 @@ def check_start(reader: "Reader") -> None:
 
 
 def check_labelled(reader: "Reader", labels: object) -> None:
-    """Refuse rows without labels, in their file or in another."""
     if labels is None and not reader.has_labels:
         raise ConfigError(
             f"{reader.name}: holds no labels; name a file with --labels, or the column that has "
@@ -222,7 +220,6 @@ def seekable(source: str, suffix: str) -> Iterator[str]:
 
 
 def given_labels(labels: str, column: str | None, classes: "NDArray | None" = None) -> "NDArray":
-    """Return the labels in a file, or of standard input for -."""
     from kmaps.io import read_labels
 
     with seekable(labels, ".txt" if column is None else ".csv") as path:

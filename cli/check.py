@@ -133,7 +133,6 @@ def _cells(results: Path, baseline: Path | None, floor: float, quiet: bool) -> _
 
 
 def _reported(results: Path, baseline: Path | None, floor: float, quiet: bool) -> _Checked:
-    """Compare what the papers report with what the runs have."""
     from kmaps.bench.paper import reported, reported_forms
     from kmaps.bench.paper.entries import claim_entries
     from kmaps.bench.report.choice import edges_of_runs

@@ -24,8 +24,6 @@ def compiled_folder() -> Path:
 
 @dataclass
 class Compiled:
-    """What was compiled so far."""
-
     loops: int = 0
     seconds: float = 0.0
 

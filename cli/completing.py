@@ -9,7 +9,6 @@ Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]
 
 
 def files(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Let the shell complete a file by itself."""
     return [CompletionItem(incomplete, type="file")]
 
 
@@ -26,28 +25,24 @@ def names(known: Callable[[], Iterable[str]], *, or_files: bool = False) -> Comp
 
 
 def kernels() -> Iterable[str]:
-    """Return the kernels that SVMs can be trained with."""
     from kmaps.kernels import EXP_KERNELS, KERNELS
 
     return [*KERNELS, *EXP_KERNELS]
 
 
 def measures() -> Iterable[str]:
-    """Return the measures of tables, and the word for all of them."""
     from kmaps.bench.records.measures import MEASURES
 
     return [*MEASURES, "all"]
 
 
 def datasets() -> Iterable[str]:
-    """Return the datasets that come with kmaps."""
     from kmaps.data import available
 
     return available()
 
 
 def experiments() -> Iterable[str]:
-    """Return the experiments that come with kmaps."""
     from kmaps.bench.paper.entries import packaged
 
     return packaged()

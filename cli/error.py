@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kmaps.bench.report.forms import aligned
 from kmaps.cli import array_files
 from kmaps.cli.array_files import compiling
 from kmaps.cli.completing import names
@@ -143,8 +144,4 @@ def _table(rows: list[dict[str, Any]]) -> str:
     head = ["map", "outputs", "L∞", "RMS", "worst x", "worst y"]
     numbers = [[f"{value:.4g}" for value in list(row.values())[1:]] for row in rows]
     grid = [head, *([row["map"], *texts] for row, texts in zip(rows, numbers, strict=True))]
-    widths = [max(map(len, column)) for column in zip(*grid, strict=True)]
-    return "\n".join(
-        "  ".join([line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])])
-        for line in grid
-    )
+    return "\n".join(aligned(grid))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kmaps.bench.report.forms import aligned, csv_text
 from kmaps.cli import array_files
 from kmaps.cli.array_files import check_labelled, check_paths, look_for
 from kmaps.cli.completing import files
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from kmaps.models import Calibration, Evaluation
 
 _WIDEST = 20  # classes of a confusion matrix that is printed whole
-_MOST_CONFUSED = 10  # pairs of classes that are printed instead
 _FIGURES = ("png", "svg", "pdf")
 
 
@@ -231,7 +231,7 @@ def _text(found: "Evaluation", told: dict[str, Any]) -> str:
         ]
         for one in told["classes"]
     ]
-    tables = [_aligned([header, *classes]), _confusion_text(found)]
+    tables = [aligned([header, *classes]), _confusion_text(found)]
     if told["calibration"] is not None:
         tables.append(_calibration_text(told["calibration"]))
     return "\n".join(lines + [line for table in tables for line in ["", *table]])
@@ -251,7 +251,7 @@ def _calibration_text(of: dict[str, Any]) -> list[str]:
     return [
         f"expected calibration error {of['error']:.4f}, Brier score {of['brier']:.4f}, log loss "
         f"{_shown(of['log_loss'], 1, 4)}",
-        *_aligned([["largest probability", "rows", "mean, %", "right, %"], *rows]),
+        *aligned([["largest probability", "rows", "mean, %", "right, %"], *rows]),
     ]
 
 
@@ -264,28 +264,16 @@ def _confusion_text(found: "Evaluation") -> list[str]:
     names = [str(label) for label in found.labels.tolist()]
     if len(found.classes) <= _WIDEST:
         [_, *header], *rows = [[*map(str, row)] for row in _confusion_rows(found)]
-        return ["confusion matrix", *_aligned([["true \\ predicted", *header], *rows])]
+        return ["confusion matrix", *aligned([["true \\ predicted", *header], *rows])]
     wrong = [
         (count, names[row], names[column])
         for row, counts in enumerate(found.confusion.tolist())
         for column, count in enumerate(counts)
         if row != column and count
     ]
-    most = sorted(wrong, key=lambda one: -one[0])[:_MOST_CONFUSED]
+    most = sorted(wrong, key=lambda one: -one[0])[:10]
     table = [["true", "predicted", "rows"], *([true, as_, str(n)] for n, true, as_ in most)]
-    return ["most confused (the whole matrix: --confusion FILE)", *_aligned(table)]
-
-
-def _aligned(rows: list[list[str]]) -> list[str]:
-    """Return rows as lines of columns, the first to the left and the others to the right."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(
-            text.rjust(width) if place else text.ljust(width)
-            for place, (text, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
+    return ["most confused (the whole matrix: --confusion FILE)", *aligned(table)]
 
 
 def _confusion_rows(found: "Evaluation") -> list[list[Any]]:
@@ -294,8 +282,6 @@ def _confusion_rows(found: "Evaluation") -> list[list[Any]]:
 
 
 def _csv(rows: list[list[Any]]) -> str:
-    from kmaps.bench.report.forms import csv_text
-
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(
         [csv_text(cell) if isinstance(cell, str) else cell for cell in row] for row in rows

@@ -14,8 +14,7 @@ if TYPE_CHECKING:
 
 Command = Callable[..., Any]
 
-COUNT = click.IntRange(1, 2**16)
-"""Of threads, of processes, of repeats."""
+COUNT = click.IntRange(1, 2**16)  # of threads, of processes, of repeats
 
 _FEW = 5
 

@@ -70,7 +70,6 @@ class LazyGroup(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple:
-        """Name the nearest command when the given one is unknown."""
         if args[0] not in COMMANDS and not args[0].startswith("-"):
             ctx.fail(f"no command {args[0]!r}{suggest(args[0], COMMANDS)}")
         return super().resolve_command(ctx, args)
@@ -222,7 +221,6 @@ def cli(traceback: bool) -> None:
 
 
 def main() -> None:
-    """Entry point of the ``kmaps`` script."""
     # A command imports a lot and keeps it: looking for garbage as often as Python does by itself
     # takes a tenth of the time until it works.
     gc.set_threshold(_KEPT_BEFORE_COLLECTING, 50, 50)

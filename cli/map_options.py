@@ -87,7 +87,6 @@ class MapCommand(GroupedCommand):
         return given[-1:]
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Return the command's own parameters and those of the map."""
         return [*super().get_params(ctx), *ctx.meta.get(_META, ("", {}))[1].values()]
 
     def group_of(self, param: click.Parameter, ctx: click.Context) -> str:

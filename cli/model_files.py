@@ -44,7 +44,6 @@ class Trained:
 
     @property
     def estimator(self) -> str:
-        """The name of the class of the model."""
         return self.model.estimator if self.light else type(self.model).__name__
 
     @property
@@ -92,7 +91,6 @@ def load_classifier(path: str, light: bool = False) -> Trained:
 
 
 def check_probabilities(trained: Trained) -> None:
-    """Refuse a model without probabilities."""
     if trained.model.probability is None:
         raise InputError(
             f"{trained.file}: has no probabilities; train it with --set probability=temperature"

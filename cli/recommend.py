@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kmaps.bench.report.forms import aligned
 from kmaps.cli import array_files
 from kmaps.cli.array_files import labelled_rows, look_for
 from kmaps.cli.completing import files
@@ -151,7 +152,11 @@ def command(
                 command=click.get_current_context().meta.get(GIVEN, ""),
             )
     if found.failed and not quiet:
-        say(f"warning: {_failures(found)}", err=True)
+        from kmaps.bench.records.columns import cell_name
+
+        listed = "; ".join(f"{cell_name(record)} ({record['error']})" for record in found.failed)
+        total = len(found.records)
+        say(f"warning: {len(found.failed)} of {total} models failed: {listed}", err=True)
     if plot is not None:
         from kmaps.bench.figures.costs import draw_front
 
@@ -185,13 +190,6 @@ def _folder(out: Path | None) -> Iterator[Path]:
                 del os.environ[_CACHE]
             else:
                 os.environ[_CACHE] = before
-
-
-def _failures(found: "Recommendation") -> str:
-    from kmaps.bench.records.columns import cell_name
-
-    listed = [f"{cell_name(record)} ({record['error']})" for record in found.failed]
-    return f"{len(listed)} of {len(found.records)} models failed: {'; '.join(listed)}"
 
 
 def _data_options(contract: dict[str, Any]) -> list[str]:
@@ -247,9 +245,6 @@ def _model(choice: "Choice", train: list[str]) -> dict[str, Any]:
     }
 
 
-_HEADINGS = ("", "accuracy, %", "95 % interval", "train, s", "us/row", "memory, MB", "stored, MB")
-
-
 def _text(report: dict[str, Any]) -> str:
     """Return what was found as a table, and below it how to make each model."""
     lines = [
@@ -262,11 +257,10 @@ def _text(report: dict[str, Any]) -> str:
         "",
     ]
     table = [
-        _HEADINGS,
+        ["", "accuracy, %", "95 % interval", "train, s", "us/row", "memory, MB", "stored, MB"],
         *map(_cells, range(1, 1 + len(report["recommended"])), report["recommended"]),
     ]
-    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
-    lines += ["  ".join(map(str.rjust, row, widths)) for row in table]
+    lines += aligned(table, texts=0)
     for number, model in enumerate(report["recommended"], 1):
         python = model["python"].replace("\n", "\n    ")
         name = "; ".join([model["name"], *model["warned"]])
@@ -276,9 +270,9 @@ def _text(report: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _cells(number: int, model: dict[str, Any]) -> tuple[str, ...]:
+def _cells(number: int, model: dict[str, Any]) -> list[str]:
     low, high = model["interval"]
-    return (
+    return [
         str(number),
         f"{100 * model['accuracy']:.2f}",
         f"{100 * low:.2f} to {100 * high:.2f}",
@@ -286,4 +280,4 @@ def _cells(number: int, model: dict[str, Any]) -> tuple[str, ...]:
         f"{model['us_per_row']:.3g}",
         f"{model['peak_bytes'] / 1e6:.3g}",
         f"{model['storage_bytes'] / 1e6:.3g}",
-    )
+    ]

@@ -1,6 +1,5 @@
 """``kmaps time``: time the cells of a run again, several times each."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,8 +11,6 @@ from kmaps.errors import CellsFailed
 if TYPE_CHECKING:
     from kmaps.bench.records.columns import Record
     from kmaps.bench.run.repeats import Timed
-
-_MEASURES = ("time", "convert", "train", "predict", "time-common")
 
 
 @click.command(
@@ -111,7 +108,9 @@ def command(
     if not quiet:
         _note(timed, results)
     _show(read_records(results))
-    _report_failures(timed.failures)
+    if failures := timed.failures:
+        plural = "s" * (len(failures) != 1)
+        raise CellsFailed(f"no time of {len(failures)} cell{plural}: {few_of(failures)}")
 
 
 def _note(timed: "Timed", results: Path) -> None:
@@ -128,13 +127,7 @@ def _show(records: "list[Record]") -> None:
     from kmaps.bench.report.tables import render
 
     again = [record for record in records if "repeats" in record or "common_repeats" in record]
-    measures = [name for name in _MEASURES if any(map(MEASURES[name].repeats, again))]
+    shown = ("time", "convert", "train", "predict", "time-common")
+    measures = [name for name in shown if any(map(MEASURES[name].repeats, again))]
     if measures:
         say(render(again, "text", measures), nl=False)
-
-
-def _report_failures(failures: Sequence[str]) -> None:
-    if not failures:
-        return
-    plural = "s" * (len(failures) != 1)
-    raise CellsFailed(f"no time of {len(failures)} cell{plural}: {few_of(failures)}")

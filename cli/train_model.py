@@ -47,7 +47,6 @@ class Setting(click.ParamType):
     name = "NAME=VALUE"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, Any]:
-        """Return the name, and the value as Python has it."""
         if isinstance(value, tuple):
             return value
         name, equals, text = value.partition("=")
@@ -70,7 +69,6 @@ class Settings:
 
     @classmethod
     def of(cls, given: dict[str, Any]) -> "Settings":
-        """Return settings by their names."""
         reading = {name: given.pop(name) for name in _OF_READING if name in given}
         for name, value in reading.items():
             kinds = (int, float) if name == "memory" else int
@@ -82,7 +80,6 @@ class Settings:
 def model_of_options(
     map_name: str | None, kernel: str | None, parameters: dict[str, Any], settings: Settings
 ) -> "CodedSVC | LandmarkSVC | RandomFeatureSVC":
-    """Return the unfitted model that the options describe."""
     from kmaps.maps import Tabulated
     from kmaps.svm import CodedSVC
 

@@ -43,20 +43,15 @@ _QUALITY = "accuracy"
 
 @dataclass(frozen=True)
 class Limits:
-    """What a model may take."""
-
     max_bytes: float = inf  # its training rows, tables and weights, as stored
     max_us: float = inf  # microseconds to predict a row
 
     def hold(self, record: Record) -> bool:
-        """Return whether a measured model keeps them."""
         return record["storage_bytes"] <= self.max_bytes and row_us(record) <= self.max_us
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A model that no other one beats."""
-
     record: Record
     point: Point
 
@@ -79,20 +74,16 @@ class Choice:
 
 @dataclass(frozen=True)
 class Recommendation:
-    """What models do on a sample."""
-
     records: list[Record]  # of all models, those that failed among them
     choices: list[Choice]  # those within the limits that no other one beats, the best one first
     points: list[Point]  # all within the limits, the choices first, as a figure numbers them
 
     @property
     def failed(self) -> list[Record]:
-        """The records of the models that failed."""
         return [record for record in self.records if record["status"] == "failed"]
 
 
 def row_us(record: Record) -> float:
-    """Return the microseconds in which a model predicted a row."""
     return 1e6 * record["predict_s"] / record["n_test"]
 
 
@@ -211,7 +202,6 @@ def _points_by_key(records: Sequence[Record]) -> dict[str, Point]:
 
 
 def unbeaten(records: Sequence[Record], points: dict[str, Point]) -> list[Choice]:
-    """Return the models on the front of accuracy over any cost, the best standing first."""
     by_point = {id(points[record["key"]]): record for record in records}
     shown = [point for point in points.values() if id(point) in by_point]
     kept = {id(point): point for cost in COSTS for point in front(shown, cost, _QUALITY)}
@@ -220,7 +210,6 @@ def unbeaten(records: Sequence[Record], points: dict[str, Point]) -> list[Choice
 
 
 def model_of(record: Record) -> CodedSVC | RandomFeatureSVC:
-    """Return the model of a record, unfitted."""
     method, params = record["method"], record["params"]
     shared = {
         "C": record["C"],

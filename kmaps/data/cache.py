@@ -130,7 +130,6 @@ def repair_hint(name: str) -> str:
 
 
 def _fault(path: Path, size: int, mtime_ns: int, sha256: str, *, verify: bool) -> str | None:
-    """Say in what a file differs from what was written."""
     try:
         found = path.stat()
         if not stat.S_ISREG(found.st_mode):

@@ -92,8 +92,6 @@ def _is_url(mirror: Mirror) -> bool:
 
 @dataclass
 class _Job:
-    """One dataset on its way into the cache."""
-
     manifest: Manifest
     root: Path
     mirrors: list[Mirror]
@@ -111,7 +109,6 @@ class _Job:
             shutil.rmtree(self._downloads(), ignore_errors=True)
 
     def write(self, fresh: Path) -> None:
-        """Fetch every file, then write all of them into a folder."""
         folder = self.root / self.manifest.name
         if folder.exists():
             self.notes.append(f"{folder} was damaged or of another version; it is replaced")

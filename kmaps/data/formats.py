@@ -68,8 +68,6 @@ class Table:
 
 @dataclass(frozen=True)
 class Content:
-    """What a source file holds once decompressed."""
-
     digest: str
     size: int
     payload: Any

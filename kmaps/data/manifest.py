@@ -189,7 +189,6 @@ def _checked(
     prefix: str,
     problems: list[str],
 ) -> dict[str, Any]:
-    """Return the values that obey their rule; describe the others in ``problems``."""
     if not isinstance(tree, dict):
         problems.append(f"{prefix.rstrip('.') or 'the file'}: expected a mapping, got {tree!r}")
         return {}

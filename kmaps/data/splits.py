@@ -151,7 +151,6 @@ def _draw_clusters(dataset: Samples, n_train: int, n_test: int, rng: np.random.G
 
 
 def _check_clusters(dataset: Samples, split: Split) -> None:
-    """Refuse a split that divides samples that belong together."""
     if dataset.clusters is None:
         return
     train, test = (set(dataset.clusters[part].tolist()) for part in split)
@@ -179,7 +178,9 @@ def check_protocol(protocol: Mapping[str, Any]) -> None:
         sound = protocol["official"] is True and count(protocol.get("train", 1))
     elif keys | {"test", "stratified"} == {"train", "test", "stratified"} and "train" in keys:
         values = [protocol[key] for key in ("train", "test") if key in protocol]
-        numbers = all(map(count, values)) or all(map(_is_part, values))
+        numbers = all(map(count, values)) or all(
+            isinstance(one, float) and 0 < one < 1 for one in values
+        )
         named = keys == {"train", "test"} and all(map(_is_names, values))
         sound = (numbers or named) and protocol.get("stratified", True) is True
     elif keys == {"choose", "train", "test"}:
@@ -190,10 +191,6 @@ def check_protocol(protocol: Mapping[str, Any]) -> None:
         sound = per_class and all(map(count, protocol.values()))
     if not sound:
         raise ConfigError(f"protocol: got {dict(protocol)}, expected {_FORMS}")
-
-
-def _is_part(value: Any) -> bool:
-    return isinstance(value, float) and 0 < value < 1
 
 
 def _is_names(value: Any) -> bool:

@@ -58,7 +58,6 @@ def _table(files: UserFiles, root: Path) -> Table:
 
 
 def _write(files: UserFiles, folder: Path) -> None:
-    """Read the files, and keep the arrays of their table."""
     if files.digest_now() != files.digest:
         raise DataError(f"{files.name}: its files were changed meanwhile; start again")
     parts = _read_parts(files)
@@ -143,7 +142,6 @@ class _Rows:
 
 
 def _read_parts(files: UserFiles) -> dict[str, _Rows]:
-    """Return the rows of each part; the parts must have the same columns."""
     readers = {part: _open(files, part) for part in files.rows}
     if len({reader.index_base for reader in readers.values()}) > 1:
         bases = ", ".join(f"{one.name} from {one.index_base}" for one in readers.values())

@@ -107,7 +107,6 @@ class DenseSiftBow(LearnedFeature):
         return np.concatenate(drawn)
 
     def fit(self, samples: NDArray[np.uint8]) -> NDArray[np.float32]:
-        """Return the words, shape (words, 128)."""
         return learn_words(self._points(samples), self.words, _SEED)
 
     def encode(self, described: Arrays, learned: NDArray[np.float32]) -> Arrays:
@@ -127,7 +126,6 @@ class DenseSiftBow(LearnedFeature):
     def words_of(
         self, descriptors: NDArray[np.uint8], learned: NDArray[np.float32]
     ) -> NDArray[np.intp]:
-        """Return the word of each descriptor."""
         # Flat patches are many and one point: the products are for the others.
         textured = descriptors.any(axis=1)
         words = np.full(len(descriptors), nearest_words(np.zeros_like(learned[:1]), learned)[0])

@@ -62,7 +62,6 @@ class _Stage:
                 file.write(json.dumps(self.about, indent=1).encode())
 
     def block(self, number: int) -> Arrays:
-        """Return a block, from its file where there is one."""
         start = number * self.block_images
         stop = min(start + self.block_images, self.n_images)
         if self.folder is None:
@@ -79,7 +78,6 @@ class _Stage:
         return present(self.folder, "the folder of kept blocks") / f"{number:05}.npz"
 
     def not_kept(self, rows: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Return those of some rows whose blocks have no file."""
         missing = [
             number
             for number in np.unique(rows // self.block_images).tolist()

@@ -64,7 +64,6 @@ class HogPyramid(Feature):
         return {"vectors": sums.reshape(len(images), -1)}
 
     def pyramid(self, shape: tuple[int, int]) -> tuple[Cells, NDArray[np.int64]]:
-        """Return the cells on images of one shape (height, width), and the level of each."""
         shorter = min(shape)
         sides = self.cells or tuple(max(1, round(shorter / part)) for part in (2, 4, 7))
         if max(sides) > shorter:

@@ -49,7 +49,6 @@ class Phog(Feature):
         return canny(*gradients(image, self.sigma), self.edges)
 
     def edge_energies(self, image: GreyImage) -> NDArray[np.float32]:
-        """Return (height, width, orientations), zero where there is no edge."""
         gx, gy = gradients(image, self.sigma)
         edges = canny(gx, gy, self.edges)
         return oriented((gx * edges)[None], (gy * edges)[None], self.orientations, self.signed)[0]

@@ -29,7 +29,6 @@ HELD = 0.25
 _SPANS = {"ratios": "y / x", "differences": "y - x"}
 _POINTS = 601  # values in a range: enough for steps to look upright
 _SHOWN = 1.6  # largest error shown, as a multiple of the median of the maps' largest errors
-_FUNCTIONS = 3  # eigenfunctions shown
 
 
 # ---- what was approximated, by panel and label
@@ -113,7 +112,6 @@ def draw_sections(records: Sequence[Record], arrays: Mapping[str, Arrays], path:
 
 
 def draw_signatures(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) -> None:
-    """Draw the kernel and its approximations over ratios or differences."""
     series: list[Series] = []
     x = {}
     for panel, results in spans(records, arrays).items():
@@ -198,7 +196,7 @@ def draw_kernels(records: Sequence[Record], path: Path) -> None:
 
 def families(records: Sequence[Record]) -> dict[str, dict[str, list[Record]]]:
     """Return the records line by line: by title of the panel, and by label without the size."""
-    rows = {record["key"]: _without_size(Row.of(record)) for record in records}
+    rows = {record["key"]: Row.of(record).without(*SIZES) for record in records}
     labels, _ = short_labels(rows.values())
     several = len({record["setting"] for record in records}) > 1
     kernels = list(dict.fromkeys(record["kernel"] for record in records))
@@ -208,12 +206,6 @@ def families(records: Sequence[Record]) -> dict[str, dict[str, list[Record]]]:
         label = labels[rows[record["key"]].identity]
         panels.setdefault(title, {}).setdefault(label, []).append(record)
     return panels
-
-
-def _without_size(row: Row) -> Row:
-    for name in SIZES:
-        row = row.without(name)
-    return row
 
 
 def draw_decay(records: Sequence[Record], path: Path) -> None:
@@ -305,7 +297,7 @@ def _spectrum(panel: str, below: str, record: Record) -> tuple[list[Series], lis
         Series(panel, "Nyström on one period", at, values, "points", hue=0, look=crosses),
     ]
     functions = []
-    for i in range(_FUNCTIONS):
+    for i in range(3):
         function, harmonic = seen.functions[:, i], (i + 1) // 2
         waves = np.exp(2j * np.pi * harmonic * np.arange(len(seen.lam)) / len(seen.lam))
         nearest = (waves * np.mean(function * waves.conj())).real * (2 if harmonic else 1)

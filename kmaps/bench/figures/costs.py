@@ -115,7 +115,6 @@ class _Looks:
 
 
 def _key(points: Sequence[Point], numbers: Mapping[str, int], looks: _Looks) -> list[Line2D]:
-    """Return what a legend says of the numbers."""
     named = {point.name: point for point in points}
     return [
         _handle(f"{number}: {name}", **looks.of(named[name])) for name, number in numbers.items()

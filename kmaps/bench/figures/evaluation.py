@@ -43,7 +43,6 @@ def draw_confusion(found: Evaluation, file: BinaryIO, form: str) -> None:
 
 
 def draw_reliability(found: Calibration, file: BinaryIO, form: str) -> None:
-    """Draw how often the most probable class is right, by its probability."""
     figure = Figure(figsize=(4.4, 5.2), dpi=style.DPI, layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
     above.plot([0, 1], [0, 1], color="0.6", linewidth=0.8, linestyle="--")

@@ -73,10 +73,7 @@ def _outputs(record: Record) -> int:
 
 
 def _without_outputs(record: Record) -> Row:
-    row = Row.of(record)
-    for name in OUTPUTS:
-        row = row.without(name)
-    return row
+    return Row.of(record).without(*OUTPUTS)
 
 
 def _lines(panel: str, lines: Mapping[str, Mapping[int, list[float]]]) -> list[Series]:

@@ -39,8 +39,7 @@ class Axis:
     rotation: int = 0  # of the ticks' texts, degrees
 
 
-Axes_ = Axis | Mapping[str, Axis]
-"""An axis of all panels, or the axis of each."""
+Axes_ = Axis | Mapping[str, Axis]  # an axis of all panels, or the axis of each
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,14 +95,14 @@ def draw_series(
                 0.02, 0.02, style.as_text(notes[panel]), transform=ax.transAxes, fontsize="small"
             )
         if legend_each:
-            style.legend_under(ax)
+            place: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.16)}
+            ax.legend(ncols=2, frameon=False, fontsize="x-small", **place)
     if not legend_each:
         style.legend_below(figure, axes)
     style.save(figure, path)
 
 
 def _hues(series: Iterable[Series]) -> list[Hashable]:
-    """Return the hues in the order in which they come."""
     coloured = [one for one in series if one.style not in _WITHOUT_HUE and "color" not in one.look]
     return list(dict.fromkeys(_hue(one) for one in coloured))
 
@@ -147,7 +146,6 @@ def _draw(ax: Axes, one: Series, hues: Sequence[Hashable]) -> list[tuple[float, 
 
 
 def _dress(ax: Axes, line: AxisLine, axis: Axis) -> None:
-    """Give an axis its title, scale, ticks and limits."""
     line.set_label_text(axis.title)
     if axis.log and axis.at:
         style.log_axis_at(line, axis.at)

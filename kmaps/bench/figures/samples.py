@@ -157,7 +157,6 @@ def _dots(ax: Axes, image: GreyImage, dots: NDArray, words: NDArray, divisions: 
 
 
 def _kinds(ax: Axes, counts: NDArray[np.float32], divisions: int) -> None:
-    """Draw how many different words each cell has."""
     different = (counts > 0).sum(axis=1).reshape(divisions, divisions)
     ax.imshow(different, cmap="Blues", vmin=0)
     for (row, column), number in np.ndenumerate(different):

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Sequence
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from matplotlib import colormaps, rc_context
@@ -35,8 +34,7 @@ DASHES = ("-", "--", "-.")
 """Their number and that of the colours have no common divisor: 24 lines differ in one or both."""
 
 DPI = 150
-HEAT_DPI = 110
-"""A heat map is no sharper with more, only larger."""
+HEAT_DPI = 110  # a heat map is no sharper with more, only larger
 
 _AS_TEXT = {"pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "kmaps"}
 
@@ -49,12 +47,10 @@ _FINE = 3.0  # decades, on which a logarithmic axis has numbers between powers o
 
 
 def color(i: int) -> str:
-    """Return the colour of the line number i."""
     return COLORS[i % len(COLORS)]
 
 
 def dash(i: int) -> str:
-    """Return the line style of the line number i."""
     return DASHES[i % len(DASHES)]
 
 
@@ -62,7 +58,6 @@ NOTHING = "none of the rows that were measured belongs into this figure"
 
 
 def marker(i: int) -> str:
-    """Return the marker of the line number i."""
     return MARKERS[i % len(MARKERS)]
 
 
@@ -95,7 +90,6 @@ def as_text(name: str) -> str:
 
 
 def title(ax: Axes, text: str) -> None:
-    """Write what an axes shows above its left end."""
     ax.set_title(as_text(text), fontsize="medium", loc="left")
 
 
@@ -139,12 +133,6 @@ def legend_below(figure: Figure, axes: Iterable[Axes]) -> None:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
             shown.setdefault(label, handle)
     legend_of(figure, list(shown.values()), list(shown))
-
-
-def legend_under(ax: Axes) -> None:
-    """Name what an axes shows below it, in two columns."""
-    place: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.16)}
-    ax.legend(ncols=2, frameon=False, fontsize="x-small", **place)
 
 
 def legend_of(figure: Figure, handles: Sequence[Artist], labels: Sequence[str]) -> int:

@@ -66,7 +66,6 @@ class Cell:
 
     @property
     def feature(self) -> Feature | None:
-        """The features, with all their parameters; None where there are none."""
         return make_feature(self.feature_name, self.feature_params) if self.feature_name else None
 
     @property

@@ -192,7 +192,6 @@ def _mistakes(kind: Kind, root: yaml.Node, content: dict[str, Any], place: _Plac
 
 @cache
 def described(name: str) -> Experiment:
-    """Return an experiment that comes with kmaps, without validating the parameters of its maps."""
     return described_in(packaged()[name])
 
 

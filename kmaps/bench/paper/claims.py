@@ -75,7 +75,6 @@ def estimate(
 def _outcomes(
     pairs: Sequence[Pair], measure: str, correct: Mapping[str, Correct]
 ) -> list[Outcomes] | None:
-    """Return the outcomes of each pair; None when they are not on record for all of them."""
     keys = {record["key"] for pair in pairs for record in pair}
     if measure not in OF_SAMPLES or not keys <= correct.keys():
         return None
@@ -116,7 +115,6 @@ def _repeated(
 
 
 def _design(pairs: Sequence[Pair]) -> Design:
-    """Return how the cells of a comparison hang together."""
     record = pairs[0][0]
     if _is_redrawn(pairs):
         return RepeatedDraws()

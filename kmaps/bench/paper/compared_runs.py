@@ -14,7 +14,7 @@ from kmaps.bench.records.columns import Record
 from kmaps.bench.records.lines import Line, Lines, Pair, line_labels, lines_of, side_by_side
 from kmaps.bench.records.measures import MEASURES
 from kmaps.bench.records.times import CONDITIONS
-from kmaps.bench.report.forms import markdown_table
+from kmaps.bench.report.forms import aligned, markdown_table
 from kmaps.errors import NothingMeasured
 
 _SAME_SAMPLES = ("dataset", "data_digest", "protocol")
@@ -93,7 +93,6 @@ def _compared(
 def _estimate(
     pairs: Sequence[Pair], measure: str, correct: Mapping[str, Correct]
 ) -> Estimate | None:
-    """Compare a row of the first run with the same row of another."""
     if MEASURES[measure].unit != "fraction":
         return estimate(pairs, "smaller", measure, correct)
     pairs = [(other, first) for first, other in pairs]  # a difference is left - right
@@ -180,7 +179,6 @@ def _difference(found: Estimate | None, unit: str) -> list[str]:
 
 
 def as_text(runs: Sequence[Run], rows: Sequence[Compared]) -> str:
-    """Return the tables for a terminal, aligned, and what differs between the runs."""
     parts = [f"{title}\n{_aligned(lines)}" for title, lines in as_rows(runs, rows)]
     changed = changed_conditions(runs)
     if changed:
@@ -189,12 +187,10 @@ def as_text(runs: Sequence[Run], rows: Sequence[Compared]) -> str:
 
 
 def _aligned(lines: Sequence[Sequence[str]]) -> str:
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    return "\n".join("  ".join(map(str.ljust, line, widths)).rstrip() for line in lines)
+    return "\n".join(aligned(lines, texts=len(lines[0])))
 
 
 def as_markdown(runs: Sequence[Run], rows: Sequence[Compared]) -> str:
-    """Return the same in Markdown."""
     parts = [
         f"### {title}\n\n{markdown_table(head, body, texts=1)}"
         for title, (head, *body) in as_rows(runs, rows)

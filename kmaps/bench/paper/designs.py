@@ -47,12 +47,10 @@ class CrossedSets:
 
     @property
     def n_choices(self) -> int:
-        """How many choices of the training sets there are."""
         return comb(self.n_train_sets, self.choose)
 
     @property
     def is_complete(self) -> bool:
-        """Whether every combination is there, once."""
         return sorted(self.splits) == list(range(self.n_choices * self.n_test_sets))
 
     @property
@@ -129,7 +127,6 @@ class Outcomes:
 
     @cached_property
     def accuracies(self) -> tuple[float, float]:
-        """The accuracies of the two rows, in [0, 1]."""
         return float(self.shares @ self.left), float(self.shares @ self.right)
 
     @cached_property
@@ -151,7 +148,6 @@ class Outcomes:
 
 
 def outcomes_of(left: Correct, right: Correct, *, by_class: bool) -> Outcomes:
-    """Return the outcomes of two rows on the test samples of one split."""
     if not np.array_equal(left.per_class, right.per_class):
         sizes = len(left.correct), len(right.correct)
         raise InputError(

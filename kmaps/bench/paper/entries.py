@@ -21,7 +21,6 @@ _DEFAULTS: dict[str, Any] = {
 
 
 def packaged() -> dict[str, Path]:
-    """Return the experiments that come with kmaps: name to file."""
     folder = Path(str(resources.files("kmaps.experiments")))
     return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
 

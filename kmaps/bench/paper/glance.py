@@ -47,7 +47,6 @@ best is inside."""
 
 
 def glance(items: Sequence[Item], records: Runs, experiments: Iterable[str]) -> str:
-    """Return the page on a folder of runs."""
     runs, experiments = sorted(records), list(experiments)
     parts = [_INTRODUCTION, _MARGINS, f"**All together**: {summary(items, ())}."]
     for paper in papers():

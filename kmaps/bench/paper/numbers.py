@@ -1,12 +1,13 @@
 """The printed numbers of the papers, and which rows of runs measure them."""
 
-import csv
 import json
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
 from importlib.resources import files
 from typing import Any
+
+from kmaps.bench.paper.statements import read_lines
 
 Selection = dict[str, Any]
 
@@ -34,14 +35,11 @@ def _value(text: str) -> Any:
 TABLES = "tables.csv"
 
 SUM_OF_SQUARES = "sum-of-squares"
-EXACT = "exact"
-"""The row of a table that has the exact kernel."""
+EXACT = "exact"  # the row of a table that has the exact kernel
 
 
 @dataclass(frozen=True)
 class PrintedTable:
-    """What is common to the numbers of a table."""
-
     paper: str  # the paper's short name; the table as the paper calls it
     table: str
     title: str
@@ -73,12 +71,10 @@ class PrintedNumber:
 
     @property
     def name(self) -> str:
-        """The paper, the table, the row and the column."""
         return f"{self.paper} {self.table}: {self.row}, {self.column}"
 
     @property
     def value(self) -> float:
-        """The number."""
         return float(self.text)
 
     @property
@@ -88,7 +84,6 @@ class PrintedNumber:
 
     @property
     def selection(self) -> Selection:
-        """The row of the experiment that measures it."""
         return parse_selection(self.select)
 
     @property
@@ -99,30 +94,21 @@ class PrintedNumber:
 
 @cache
 def printed_tables() -> dict[tuple[str, str], PrintedTable]:
-    """Return the tables by paper and name, in the order of the papers."""
-    tables = [PrintedTable(**line) for line in _read(TABLES)]
+    tables = [PrintedTable(**line) for line in read_lines(f"printed/{TABLES}")]
     return {(table.paper, table.table): table for table in tables}
 
 
 @cache
 def printed_numbers() -> tuple[PrintedNumber, ...]:
-    """Return all printed numbers, table by table."""
     folder = files("kmaps.bench.paper") / "printed"
     names = sorted(file.name for file in folder.iterdir() if file.name.endswith(".csv"))
     return tuple(
         PrintedNumber(text=line.pop("value"), **line)
         for name in names
         if name != TABLES
-        for line in _read(name)
+        for line in read_lines(f"printed/{name}")
     )
 
 
 def numbers_of(experiment: str) -> list[PrintedNumber]:
-    """Return the printed numbers that an experiment measures."""
     return [number for number in printed_numbers() if number.experiment == experiment]
-
-
-def _read(name: str) -> list[dict[str, str]]:
-    path = files("kmaps.bench.paper") / "printed" / name
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))

@@ -95,7 +95,6 @@ def _evidence(
 
 
 def environment(records: Sequence[Record]) -> str:
-    """Say what made the records; several values where they were not made in one go."""
     lines = []
     for column in _SAME:
         values = sorted({str(r[column]) for r in records if r.get(column) not in (None, "")})

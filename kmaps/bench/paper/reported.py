@@ -35,8 +35,6 @@ GOOD = (str(Outcome.REPRODUCED), str(Outcome.BETTER), str(Verdict.HOLDS))
 
 @dataclass(frozen=True)
 class Item:
-    """A number or a claim of the papers, and what becomes of it in a run."""
-
     kind: str  # number, difference (of a number to the exact kernel), or claim
     name: str  # the paper, table, row and column; or the claim's identifier and the run
     run: str  # the experiment; empty where none measures the number
@@ -52,8 +50,6 @@ class Item:
 
 @dataclass(frozen=True)
 class Failure:
-    """What a baseline has and the runs have not."""
-
     name: str  # the number, the claim, or the cell
     run: str
     reason: str  # what it was and what it is
@@ -61,7 +57,6 @@ class Failure:
 
 
 def read_runs(path: Path) -> Runs:
-    """Return the records of a run, or of all runs in the subfolders of a folder, by experiment."""
     runs: Runs = {}
     for folder in _folders(path):
         records = read_records(folder)
@@ -170,7 +165,6 @@ def stored(items: Iterable[Item]) -> str:
 
 
 def read_stored(folder: Path) -> list[Item] | None:
-    """Return what a folder keeps as reported; None when it has no such file."""
     path = folder / STORED
     if not path.is_file():
         return None
@@ -187,7 +181,6 @@ def read_stored(folder: Path) -> list[Item] | None:
 
 
 def failures(items: Sequence[Item], baseline: Iterable[Item], runs: Iterable[str]) -> list[Failure]:
-    """Return what a baseline has and these items have not any more."""
     ours = {item.name: item for item in items}
     expected = {"", *runs}
     return [
@@ -198,7 +191,6 @@ def failures(items: Sequence[Item], baseline: Iterable[Item], runs: Iterable[str
 
 
 def _worse(ours: Item | None, theirs: Item) -> str:
-    """Say what is worse than in the baseline, or nothing."""
     if ours is None:
         return "missing, the baseline has it"
     if ours.printed != theirs.printed:

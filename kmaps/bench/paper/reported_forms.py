@@ -8,7 +8,7 @@ from kmaps.bench.paper.reported import Failure, Item
 from kmaps.bench.paper.reproduced import Outcome
 from kmaps.bench.paper.verdicts import Verdict
 from kmaps.bench.report.choice import Edges
-from kmaps.bench.report.forms import markdown, markdown_table
+from kmaps.bench.report.forms import aligned, markdown, markdown_table
 from kmaps.bench.report.gate_forms import Case, junit
 
 _HEAD = ("verdict", "what", "printed", "ours", "difference")
@@ -47,10 +47,8 @@ def as_text(
 ) -> str:
     """Return a line an item, aligned, then the failures, the summary, and the edges of C."""
     rows = [_HEAD, *(_row(item) for item in items)] if every else []
-    widths = [max((len(row[i]) for row in rows), default=0) for i in range(len(_HEAD))]
-    lines = ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
     last = filter(None, [summary(items, found), edges_text(edges)])
-    return "\n".join([*lines, *map(_failure, found), *last])
+    return "\n".join([*aligned(rows, texts=len(_HEAD)), *map(_failure, found), *last])
 
 
 def as_markdown(items: Sequence[Item], found: Sequence[Failure], edges: Edges) -> str:

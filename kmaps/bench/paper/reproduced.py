@@ -30,22 +30,17 @@ from kmaps.bench.records.lines import Lines, lines_of
 from kmaps.bench.records.measures import MEASURES
 from kmaps.errors import InputError
 
-POINTS = 0.5
-"""The least margin of percentages."""
+POINTS = 0.5  # the least margin of percentages
 
-FACTOR = 2.0
-"""The margin of ratios of times."""
+FACTOR = 2.0  # the margin of ratios of times
 
-PERCENT = 5.0
-"""The margin of errors of kernels and of megabytes, in percent of print."""
+PERCENT = 5.0  # the margin of errors of kernels and of megabytes, in percent of print
 
 _SCALES = {"%": 100.0, "MB": 1e-6, "s": 1.0, "": 1.0}
 _DOUBTFUL = "times, taken while other programs ran"
 
 
 class Outcome(StrEnum):
-    """What becomes of a printed number."""
-
     REPRODUCED = "reproduced"
     BETTER = "better"
     WORSE = "worse"
@@ -59,8 +54,6 @@ JUDGED = (Outcome.REPRODUCED, Outcome.BETTER, Outcome.WORSE)
 
 @dataclass(frozen=True)
 class PrintedComparison:
-    """A printed number next to ours."""
-
     number: PrintedNumber
     printed: float  # in its unit; for a time, over that of the reference of its table
     ours: float | None  # the same of our records; None when there is none
@@ -90,7 +83,6 @@ class ToExact:
 def compare(
     numbers: Iterable[PrintedNumber], records: Mapping[str, Iterable[Record]]
 ) -> Iterator[PrintedComparison]:
-    """Yield each printed number next to ours."""
     held = {name: lines_of(run) for name, run in records.items()}
     for number in numbers:
         if number.reason:
@@ -181,7 +173,6 @@ def _n_splits(number: PrintedNumber) -> int:
 
 
 def _in_table(number: PrintedNumber, row: str, column: str) -> PrintedNumber | None:
-    """Return the number of another place of the same table."""
     wanted = number.paper, number.table, row, column
     found = (n for n in printed_numbers() if (n.paper, n.table, n.row, n.column) == wanted)
     return next(found, None)

@@ -22,8 +22,6 @@ OWN_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)+")
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of the papers."""
-
     id: str  # A letter (A: annfm, C: ldefm, G: genrbf, L: lac, V: hkm) and a number
     text: str  # the sentence
     source: str  # where the papers say it
@@ -61,25 +59,21 @@ class Elsewhere:
 
 @cache
 def papers() -> tuple[Paper, ...]:
-    """Return the papers."""
-    return tuple(Paper(**line) for line in _read("papers.csv"))
+    return tuple(Paper(**line) for line in read_lines("papers.csv"))
 
 
 @cache
 def claims() -> dict[str, Claim]:
-    """Return the claims by identifier."""
-    return {line["id"]: Claim(**line) for line in _read("claims.csv")}
+    return {line["id"]: Claim(**line) for line in read_lines("claims.csv")}
 
 
 @cache
 def criteria() -> dict[tuple[str, str], Criterion]:
-    """Return the criteria by claim and part."""
-    lines = (line | {"by": float(line["by"])} for line in _read("criteria.csv"))
+    lines = (line | {"by": float(line["by"])} for line in read_lines("criteria.csv"))
     return {(line["id"], line["part"]): Criterion(**line) for line in lines}
 
 
 def criterion(id: str, part: str) -> Criterion:
-    """Return what decides a part of a claim."""
     if (id, part) not in criteria():
         parts = ", ".join(repr(of) for name, of in criteria() if name == id)
         raise InputError(f"claim {id} has no part {part!r}: expected part: {parts}")
@@ -89,10 +83,11 @@ def criterion(id: str, part: str) -> Criterion:
 @cache
 def elsewhere() -> tuple[Elsewhere, ...]:
     """Return what decides claims besides the experiments."""
-    return tuple(Elsewhere(**line) for line in _read("elsewhere.csv"))
+    return tuple(Elsewhere(**line) for line in read_lines("elsewhere.csv"))
 
 
-def _read(name: str) -> list[dict[str, Any]]:
+def read_lines(name: str) -> list[dict[str, Any]]:
+    """Return the lines of a table among the files of this folder."""
     path = files("kmaps.bench.paper") / name
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))

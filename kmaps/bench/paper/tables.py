@@ -6,7 +6,7 @@ from math import isnan
 
 from kmaps.bench.paper.claims import JudgedClaim
 from kmaps.bench.paper.numbers import PrintedTable, printed_tables
-from kmaps.bench.paper.reproduced import JUDGED, Outcome, PrintedComparison, ToExact
+from kmaps.bench.paper.reproduced import JUDGED, Outcome, PrintedComparison
 from kmaps.bench.paper.statements import criteria
 from kmaps.bench.paper.verdicts import Finding, Verdict
 from kmaps.bench.report.forms import bold, markdown, markdown_table
@@ -73,7 +73,6 @@ def _left_open(claims: Iterable[JudgedClaim]) -> str:
 
 
 def verdict_of(claim: JudgedClaim) -> str:
-    """Return the verdict of a claim in a word or two."""
     return str(claim.judgement.verdict) if claim.judgement.findings else "not measured"
 
 
@@ -146,9 +145,6 @@ def _number(value: float, unit: str) -> str:
     return f"{value:.3g}" if unit == "×" else f"{round(value, 2) + 0:+.2f}"  # never -0.00
 
 
-_SIGNIFICANT = 3  # digits of times' ratios
-
-
 def numbers_section(comparisons: Iterable[PrintedComparison]) -> str:
     """Return the tables of the papers that some numbers stand in, each number printed / ours."""
     by_table: dict[tuple[str, str], list[PrintedComparison]] = {}
@@ -162,8 +158,7 @@ def texts(found: PrintedComparison) -> tuple[str, str]:
     """Return the printed number and ours as text, ours with as many digits."""
     if found.number.unit == "s":
         printed, ours = (
-            "–" if value is None else f"{value:.{_SIGNIFICANT}g} ×"
-            for value in (found.printed, found.ours)
+            "–" if value is None else f"{value:.3g} ×" for value in (found.printed, found.ours)
         )
         return printed, ours
     if found.ours is None:
@@ -186,13 +181,23 @@ def _table(table: PrintedTable, group: Sequence[PrintedComparison]) -> str:
     parts = [
         f"### {table.paper}, {table.table}: {table.title}",
         _summary(table, group),
-        _grid(group, "printed / ours", {_place(found): _cell(found) for found in group}),
+        _grid(
+            group,
+            "printed / ours",
+            {_place(found): _cell(*texts(found), found.outcome) for found in group},
+        ),
     ]
     differences = [(found, found.to_exact) for found in group if found.to_exact]
     if differences:
-        cells = {_place(found): _difference_cell(to_exact) for found, to_exact in differences}
+        cells = {
+            _place(found): _cell(f"{of.printed:+.2f}", f"{of.ours:+.2f}", of.outcome)
+            for found, of in differences
+        }
         parts += [
-            sentence_on_differences([to_exact.outcome for _, to_exact in differences]),
+            _counted(
+                Counter(to_exact.outcome for _, to_exact in differences),
+                "differences to the exact kernel are reproduced",
+            ),
             _grid([found for found, _ in differences], "less exact, printed / ours", cells),
         ]
     return "\n\n".join(parts)
@@ -213,18 +218,7 @@ def _grid(group: Iterable[PrintedComparison], corner: str, cells: Mapping[Place,
     return markdown_table([corner, *columns], body)
 
 
-def sentence_on_numbers(outcomes: Iterable[Outcome]) -> str:
-    """Say how many numbers of a table are reproduced, better and worse."""
-    return _counted(outcomes, "numbers are reproduced")
-
-
-def sentence_on_differences(outcomes: Iterable[Outcome]) -> str:
-    """Say the same of the differences to the exact kernel."""
-    return _counted(outcomes, "differences to the exact kernel are reproduced")
-
-
-def _counted(outcomes: Iterable[Outcome], words: str) -> str:
-    counts = Counter(outcomes)
+def _counted(counts: Counter[Outcome], words: str) -> str:
     n = sum(counts[outcome] for outcome in JUDGED)
     others = [f"{counts[o]} {o}" for o in (Outcome.BETTER, Outcome.WORSE) if counts[o]]
     return ", ".join([f"{counts[Outcome.REPRODUCED]} of {n} {words}", *others]) + "."
@@ -232,7 +226,7 @@ def _counted(outcomes: Iterable[Outcome], words: str) -> str:
 
 def _summary(table: PrintedTable, group: Sequence[PrintedComparison]) -> str:
     counts = Counter(found.outcome for found in group)
-    sentences = [sentence_on_numbers(found.outcome for found in group)]
+    sentences = [_counted(counts, "numbers are reproduced")]
     if counts[Outcome.WORSE]:
         sentences.append("Bold: worse.")
     if counts[Outcome.REFERENCE]:
@@ -244,15 +238,6 @@ def _summary(table: PrintedTable, group: Sequence[PrintedComparison]) -> str:
     return " ".join([*sentences, table.note]).strip()
 
 
-def _cell(found: PrintedComparison) -> str:
-    text = " / ".join(texts(found)) + _mark(found.outcome)
-    return bold(text, found.outcome is Outcome.WORSE)
-
-
-def _difference_cell(to_exact: ToExact) -> str:
-    text = f"{to_exact.printed:+.2f} / {to_exact.ours:+.2f}" + _mark(to_exact.outcome)
-    return bold(text, to_exact.outcome is Outcome.WORSE)
-
-
-def _mark(outcome: Outcome) -> str:
-    return " (better)" if outcome is Outcome.BETTER else ""
+def _cell(printed: str, ours: str, outcome: Outcome) -> str:
+    text = f"{printed} / {ours}{' (better)' if outcome is Outcome.BETTER else ''}"
+    return bold(text, outcome is Outcome.WORSE)

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal
 
-ALPHA = 0.05
-"""The error probability of intervals and verdicts: 95 % intervals."""
+ALPHA = 0.05  # the error probability of intervals and verdicts: 95 % intervals
 
 LEEWAY = 0.5
 """Points within which accuracies are about the same, unless a claim says otherwise."""
@@ -107,8 +106,6 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Finding:
-    """One comparison under a claim, judged."""
-
     comparison: Comparison
     p: float  # the least alpha whose interval makes the relation fail; 1 where none does
     adjusted_p: float  # the same after Holm's correction for the other comparisons of the claim
@@ -116,7 +113,6 @@ class Finding:
 
     @property
     def estimate(self) -> Estimate:
-        """How the comparison came out."""
         return self.comparison.estimate
 
     @property
@@ -138,8 +134,6 @@ class Finding:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What becomes of a claim."""
-
     findings: tuple[Finding, ...]  # in the order in which the comparisons were given
 
     @property
@@ -214,7 +208,6 @@ def _p_of_failing(comparison: Comparison) -> float:
 
 
 def _holm(p_values: list[float]) -> list[float]:
-    """Return p-values adjusted by Holm's procedure, in the order given."""
     order = sorted(range(len(p_values)), key=lambda i: p_values[i])
     adjusted, largest = [0.0] * len(p_values), 0.0
     for rank, i in enumerate(order):

@@ -37,8 +37,7 @@ _DAMAGED = (
 
 _MOST_BYTES = 1 << 32  # of all arrays of a run, unpacked
 
-FIGURES = "arrays"
-"""The name of the file of what figures need, without its suffix."""
+FIGURES = "arrays"  # the name of the file of what figures need, without its suffix
 
 
 def write_arrays(folder: Path, key: str, arrays: Arrays, file_name: str = FIGURES) -> None:
@@ -106,8 +105,7 @@ def _members(path: Path) -> list[tuple[str, NDArray[np.generic]]]:
     return members
 
 
-CORRECT = "correct"
-"""The name of the file, without its suffix."""
+CORRECT = "correct"  # the name of the file, without its suffix
 
 _ROUNDING = 1e-9  # of an accuracy
 
@@ -125,14 +123,12 @@ class Correct:
 
     @classmethod
     def of(cls, truth: NDArray, predicted: NDArray) -> "Correct":
-        """Return which labels were predicted rightly."""
         order = np.argsort(truth, kind="stable")
         _, per_class = np.unique(truth, return_counts=True)
         return cls((predicted == truth)[order], per_class)
 
     @property
     def accuracy(self) -> float:
-        """The share of the samples that are right, in [0, 1]."""
         return float(self.correct.mean())
 
     @property
@@ -143,7 +139,6 @@ class Correct:
 
     @property
     def columns(self) -> dict[str, float]:
-        """The accuracies as columns of a record."""
         return {"accuracy": self.accuracy, "accuracy_per_class": self.accuracy_per_class}
 
     @property

@@ -11,8 +11,7 @@ from kmaps.errors import ConfigError, InputError
 
 Record = dict[str, Any]
 
-FORMAT = 2
-"""The format of records; a file of another one is refused."""
+FORMAT = 2  # the format of records; a file of another one is refused
 
 
 @dataclass(frozen=True)
@@ -96,7 +95,6 @@ _LARGEST = 1e100  # of numbers, which are squared and summed
 
 
 def is_number(value: Any) -> TypeGuard[float]:
-    """Return whether a value is a finite number, of a size that measurements have."""
     return (
         isinstance(value, int | float)
         and not isinstance(value, bool)

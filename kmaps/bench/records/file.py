@@ -35,7 +35,6 @@ def read_records(path: str | Path) -> list[Record]:
 
 
 def _parse(content: bytes, path: Path) -> tuple[list[Record], int]:
-    """Return the records and the length in bytes of the whole lines."""
     by_key: dict[str, Record] = {}
     whole = 0
     for number, record, length in whole_lines(content, path, "a record"):
@@ -64,7 +63,6 @@ class RecordsFile(AppendedFile):
         return whole
 
     def append(self, record: Record) -> None:
-        """Write one record and do not return before it is on the disk."""
         line = {name: value for name, value in record.items() if name in COLUMNS}
         more = record.keys() - COLUMNS
         line |= {MORE: {name: record[name] for name in sorted(more)}} if more else {}

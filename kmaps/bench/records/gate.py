@@ -31,8 +31,7 @@ from kmaps.bench.records.lines import edge_text
 from kmaps.bench.records.row import Row
 from kmaps.errors import GateFailed, InputError, KmapsError, NothingMeasured
 
-FLOOR = 0.005
-"""Smallest tolerance on a mean fraction."""
+FLOOR = 0.005  # smallest tolerance on a mean fraction
 
 CONDITIONS = {
     "data_digest": "digest of the data",
@@ -87,14 +86,11 @@ class Judged:
     unless: Callable[[Record], bool] = lambda record: False
 
     def concerns(self, record: Record) -> bool:
-        """Return whether the column of a record is judged."""
         return record.get(self.column) is not None and not self.unless(record)
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A judged column of a cell, next to the baseline's."""
-
     column: str
     baseline: float
     ours: float
@@ -103,7 +99,6 @@ class Difference:
 
     @property
     def text(self) -> str:
-        """The difference in words."""
         if self.column in ("accuracy", "accuracy_per_class", "average_precision"):
             title = self.column.replace("_", " ")
             return (
@@ -117,8 +112,6 @@ class Difference:
 
 @dataclass(frozen=True)
 class CellVerdict:
-    """What the gate says of one cell."""
-
     verdict: str  # one of VERDICTS
     name: str  # the cell in words: what it was measured on, features, reduction, kernel, row
     reason: str  # one line: what was compared, with numbers, or why it was not
@@ -229,7 +222,6 @@ def _judge(ours: Splits, theirs: Splits, judged: Sequence[Judged], floor: float)
 
 
 def _numbers(replicate: tuple) -> str:
-    """Name a split and a draw; a cell without either has no name."""
     split, draw = replicate
     words = [f"split {split}"] if split is not None else []
     return " ".join([*words, *([f"draw {draw}"] if draw is not None else [])])

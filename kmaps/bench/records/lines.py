@@ -45,7 +45,6 @@ class Line:
     row: Row = field(compare=False)
 
     def is_picked(self, selection: Mapping[str, Any]) -> bool:
-        """Return whether the line has all that a selection names."""
         names = {"reduction": self.reduction, "kernel": self.kernel, **self.names}
         return all(names.get(name) == value for name, value in selection.items())
 
@@ -54,7 +53,6 @@ Lines = dict[Line, dict[Place, Record]]
 
 
 def lines_of(records: Iterable[Record]) -> Lines:
-    """Return the measured records line by line."""
     lines: Lines = defaultdict(dict)
     for record in records:
         if record["status"] == "ok":
@@ -155,8 +153,6 @@ def is_redrawn(drawn: bool, splits: Sequence[int | None]) -> bool:
 
 @dataclass(frozen=True)
 class ChosenRow:
-    """A row whose C was chosen."""
-
     name: str  # its reduction, kernel and label
     least: int
     largest: int
@@ -164,7 +160,6 @@ class ChosenRow:
 
     @property
     def is_at_edge(self) -> bool:
-        """Whether C is at the edge of its grid in any record."""
         return bool(self.least + self.largest)
 
 

@@ -37,7 +37,6 @@ class Measure:
         return None if None in parts else float(sum(parts))
 
     def lines(self, record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-        """Return the lines of a record's times (:mod:`kmaps.bench.records.times`) that have it."""
         lines = record.get("common_repeats" if self.common else "repeats", [])
         return [line for line in lines if set(self.columns) <= line["seconds"].keys()]
 

@@ -41,10 +41,6 @@ def _period(period: float | str | None) -> str:
     return f"{period} period" if isinstance(period, str) else f"Λ = {plain(period)}"
 
 
-def _neighbors(n_neighbors: int) -> str:
-    return "{}" if n_neighbors == 1 else f"{n_neighbors}-{{}}"
-
-
 def _pool(pool: Any) -> str:
     return f"{pool} pool" if isinstance(pool, str) else f"pool Ω{'₀₁₂₃₄₅₆₇₈₉'[pool]}"
 
@@ -75,7 +71,7 @@ VOCABULARY: dict[str, Words] = {
         {"n_anchors": "N = {}"},
         {"shared": {True: "shared range", False: "a range per feature"}, "epsilon": "ε = {}"},
         {
-            "n_neighbors": _neighbors,
+            "n_neighbors": lambda n: "{}" if n == 1 else f"{n}-{{}}",
             "anchors": {"kmeans": "{} k-means", "cover": "{} cover"},
             "weights": {"distance": "{} by distance"},
         },
@@ -152,12 +148,10 @@ SOLVERS: dict[str, str] = {
 
 
 def words_of(method: str) -> Words:
-    """Return the words for a method; a third-party estimator goes by the name of its class."""
     return VOCABULARY.get(method, Words(method.rpartition(".")[2]))
 
 
 def plain(value: Any) -> str:
-    """Write a value: numbers with separators of thousands, without zeros at the end."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
@@ -346,7 +340,6 @@ def _only(values: Iterable[str]) -> str | None:
 
 
 def _differing(mappings: Iterable[Mapping[str, Any]]) -> set[str]:
-    """Return the keys under which not all mappings have the same value."""
     mappings = list(mappings)
     as_text = [
         {key: json.dumps(value, sort_keys=True) for key, value in one.items()} for one in mappings

@@ -5,8 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-REFERENCES = ("linear", "exact", "exact-coded")
-"""The methods that maps are read against."""
+REFERENCES = ("linear", "exact", "exact-coded")  # the methods that maps are read against
 
 LATER: dict[str, dict[str, Any]] = {"anchor": {"weights": "equal"}}
 """Parameters that maps got after records were published, at the values that records mean that do
@@ -17,7 +16,6 @@ BY_ITSELF = "own"
 
 
 def is_third_party(method: str) -> bool:
-    """Return whether a method is third-party, named by its place in Python."""
     return "." in method
 
 
@@ -40,12 +38,10 @@ class Row:
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> "Row":
-        """Return the row that a record belongs to."""
         return cls(**{name: record[name] for name in ROW_COLUMNS})
 
     @property
     def columns(self) -> dict[str, Any]:
-        """The row as columns of a record."""
         return {name: getattr(self, name) for name in ROW_COLUMNS}
 
     @property
@@ -81,14 +77,14 @@ class Row:
         words = [self.method, *(f"{key}={value}" for key, value in shown.items())]
         return " ".join(words if name in ("", self.method) else [name, *words])
 
-    def without(self, name: str) -> "Row":
-        """Return the row without a parameter, ``"solver"``, a learner's setting, or ``"size"``."""
+    def without(self, *names: str) -> "Row":
+        """Return the row without parameters, ``"solver"``, a learner's settings, or ``"size"``."""
         return replace(
             self,
-            params={key: value for key, value in self.params.items() if key != name},
-            solver="" if name == "solver" else self.solver,
-            learner={key: value for key, value in self.learner.items() if key != name},
-            size=None if name == "size" else self.size,
+            params={key: value for key, value in self.params.items() if key not in names},
+            solver="" if "solver" in names else self.solver,
+            learner={key: value for key, value in self.learner.items() if key not in names},
+            size=None if "size" in names else self.size,
         )
 
 

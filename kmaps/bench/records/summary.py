@@ -34,7 +34,6 @@ def latest_cells(records: Iterable[Record]) -> list[Record]:
 
 
 def _line_of(record: Record) -> tuple[str, ...]:
-    """Return what tells the line of a record from the others."""
     return (*(record[name] for name in SETTING), Row.of(record).identity, record["kernel"])
 
 

@@ -27,8 +27,6 @@ MOST_AVERAGE = 0.75
 CONDITIONS = ("cpu", "cores", "threads", "jobs")
 """Columns, of lines and of records, that must agree for times to compare."""
 
-_SECONDS = {name for name in OF_RECORDS if name.endswith("_s")}
-
 Line = dict[str, Any]
 
 COLUMNS: dict[str, str] = {
@@ -89,7 +87,6 @@ def _with_lines(record: Record, lines: Iterable[Line]) -> Record:
 
 
 def _parse(content: bytes, path: Path) -> tuple[list[Line], int]:
-    """Return the lines and the length in bytes of the whole ones."""
     found: dict[tuple, Line] = {}
     whole = 0
     for number, line, length in whole_lines(content, path, "a time"):
@@ -121,7 +118,6 @@ def _is_positive(value: Any) -> bool:
 
 
 def timed(record: Record) -> list[Line]:
-    """Return what was timed of a record, with its own C and with one in common."""
     return [*record.get("repeats", ()), *record.get("common_repeats", ())]
 
 
@@ -153,18 +149,15 @@ def without_doubtful_times(records: Iterable[Record]) -> list[Record]:
     These are the repeats and, where all other cells ran alone, what was timed once of them.
     """
     records = list(records)
+    untimed = {name: None for name in OF_RECORDS if name.endswith("_s")}
     some = not has_doubtful_times(records)
-    return [record if some and ran_alone(record) else _without_times(record) for record in records]
+    return [record if some and ran_alone(record) else record | untimed for record in records]
 
 
 def has_doubtful_times(records: Iterable[Record]) -> bool:
     """Return whether a measured cell without repeats ran while other programs did."""
     measured = (record for record in records if record.get("status") != "failed")
     return not all(ran_alone(record) or timed(record) for record in measured)
-
-
-def _without_times(record: Record) -> Record:
-    return {name: None if name in _SECONDS else value for name, value in record.items()}
 
 
 class TimesFile(AppendedFile):
@@ -178,7 +171,6 @@ class TimesFile(AppendedFile):
         return whole
 
     def append(self, line: Line) -> None:
-        """Write one line and do not return before it is on the disk."""
         _check(line, f"{self.path}: a new time")
         self._write({name: line[name] for name in COLUMNS})
 

@@ -13,7 +13,6 @@ from kmaps.bench.report.forms import markdown_table
 
 
 def has_test_sets(records: Sequence[Record]) -> bool:
-    """Return whether the records are of several named test sets."""
     protocol = records[0]["protocol"]
     names = protocol["test"] if "choose" in protocol else [""]
     return len({record["split"] % len(names) for record in records}) > 1

@@ -47,7 +47,6 @@ def as_csv(records: Iterable[Record]) -> bytes:
 
 
 def csv_of(table: pd.DataFrame) -> str:
-    """Return a table as CSV, in which no spreadsheet takes a text for a formula."""
     texts = table.select_dtypes(["object", "string"])
     safe = {
         name: [csv_text(value) if isinstance(value, str) else value for value in texts[name]]
@@ -57,7 +56,6 @@ def csv_of(table: pd.DataFrame) -> str:
 
 
 def as_parquet(records: Iterable[Record]) -> bytes:
-    """Return the table of records as a Parquet file."""
     try:
         import pyarrow  # noqa: F401
     except ImportError:

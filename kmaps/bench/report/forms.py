@@ -66,6 +66,19 @@ _BLOCK = re.compile(r"(?=>|#{1,6}\s|[-+]\s|-{3}|=)")
 _ENTITIES = {"<": "&lt;", "&": "&amp;"}
 
 
+def aligned(rows: Iterable[Sequence[str]], *, texts: int = 1) -> list[str]:
+    """Return rows as lines of columns: the first ``texts`` to the left, numbers to the right."""
+    rows = list(rows)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if place < texts else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
 class Markdown(str):
     """Text that is Markdown already; :func:`markdown` leaves it as it is."""
 
@@ -102,7 +115,6 @@ def link(text: str, place: str) -> Markdown:
 
 
 def bold(text: str, when: bool = True) -> str:
-    """Return text in bold where it should be, else as it is."""
     return Markdown(f"**{markdown(text)}**") if when else text
 
 
@@ -120,16 +132,12 @@ def _escaped(text: str) -> str:
     return "".join(_LATEX.get(character, character) for character in text)
 
 
-def latex_kernel(name: str) -> str:
-    """Return the name of a kernel as papers write it."""
-    additive = name.removeprefix("exp-")
-    return name.removesuffix(additive) + _KERNELS.get(additive, _escaped(additive))
-
-
 def _latex_column(name: str) -> str:
-    """Return the head of a column: a kernel, or a kernel and a measure."""
+    """Return the head of a column: a kernel as papers write it, and perhaps a measure."""
     kernel, space, measure = name.partition(" ")
-    return latex_kernel(kernel) + space + latex(measure)
+    additive = kernel.removeprefix("exp-")
+    written = kernel.removesuffix(additive) + _KERNELS.get(additive, _escaped(additive))
+    return written + space + latex(measure)
 
 
 def latex_label(words: Sequence[str]) -> str:

@@ -7,15 +7,13 @@ from typing import Literal
 from xml.etree import ElementTree
 
 from kmaps.bench.records.gate import CellVerdict, count, in_words, outcome
-from kmaps.bench.report.forms import markdown, markdown_table, xml_text
+from kmaps.bench.report.forms import aligned, markdown, markdown_table, xml_text
 
 Verdict = Literal["failure", "error", "skipped", ""]
 
 
 @dataclass(frozen=True)
 class Case:
-    """A case of a suite."""
-
     name: str
     group: str  # where it belongs, a run say
     verdict: Verdict = ""  # an error where it could not be decided; empty where it passed
@@ -23,7 +21,6 @@ class Case:
 
 
 def junit(suite: str, cases: Iterable[Case]) -> str:
-    """Return a JUnit XML document."""
     cases = list(cases)
     root = ElementTree.Element("testsuite", name=xml_text(suite))
     verdicts = [case.verdict for case in cases]
@@ -46,11 +43,7 @@ _JUNIT: dict[str, Verdict] = {"worse": "failure", "missing": "failure", "not mea
 def as_text(verdicts: Sequence[CellVerdict], *, unchanged: bool = True) -> str:
     """Return one aligned line a cell, the worst first, and a summary, for a terminal."""
     shown = [cell for cell in verdicts if unchanged or cell.verdict != "same"]
-    verdict_width = max((len(cell.verdict) for cell in shown), default=0)
-    name_width = max((len(cell.name) for cell in shown), default=0)
-    lines = [
-        f"{cell.verdict:{verdict_width}}  {cell.name:{name_width}}  {cell.text}" for cell in shown
-    ]
+    lines = aligned([[cell.verdict, cell.name, cell.text] for cell in shown], texts=3)
     return "\n".join([*lines, summary(verdicts)])
 
 
@@ -74,7 +67,6 @@ def as_json(verdicts: Sequence[CellVerdict]) -> str:
 
 
 def as_markdown(verdicts: Sequence[CellVerdict], run: str) -> str:
-    """Return the outcome, the cells that changed, and all cells in a block that folds."""
     error = outcome(list(verdicts))
     changed = [cell for cell in verdicts if cell.verdict != "same"]
     parts = [

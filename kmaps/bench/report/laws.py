@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from statistics import fmean
+from statistics import fmean, geometric_mean
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +27,7 @@ ERRORS = {
 _FALLING = {SPACING: ("bias", "rms"), FEATURES: ("deviation",)}
 """The errors that fall with the spacing of the anchors, and with the number of features."""
 
-GROWING = ("time", "train-memory")
-"""The measures that a scaling experiment is about."""
+GROWING = ("time", "train-memory")  # the measures that a scaling experiment is about
 
 _LARGEST = 4  # places that a law is fitted to: what is the same for all takes the most of the small
 
@@ -51,7 +50,6 @@ class PowerLaw:
     factor: float
 
     def value(self, at: float | NDArray) -> float | NDArray:
-        """Return what the law says of some place."""
         return self.factor * at**self.exponent
 
 
@@ -110,12 +108,10 @@ def falls(records: Iterable[Record]) -> list[PowerLaw]:
 
         return value
 
-    laws = power_laws(records, _pairs_place, {name: falling(name) for name in ERRORS}, _geometric)
+    laws = power_laws(
+        records, _pairs_place, {name: falling(name) for name in ERRORS}, geometric_mean
+    )
     return [law for law in laws if len(law.at) > 1]
-
-
-def _geometric(values: Sequence[float]) -> float:
-    return float(np.exp(np.mean(np.log(values))))
 
 
 def _pairs_place(record: Record) -> tuple[str, Row, float] | None:

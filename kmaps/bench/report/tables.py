@@ -17,10 +17,16 @@ from kmaps.bench.records.measures import MEASURES, Measure
 from kmaps.bench.records.names import short_labels
 from kmaps.bench.records.row import BY_ITSELF, REFERENCES, Row, in_words
 from kmaps.bench.records.summary import SETTING, Line, kernel_order, summarize
-from kmaps.bench.report.forms import bold, latex_label, latex_table, markdown, markdown_table
+from kmaps.bench.report.forms import (
+    aligned,
+    bold,
+    latex_label,
+    latex_table,
+    markdown,
+    markdown_table,
+)
 
 REDUCTION_WORDS = {"ovo": "one-vs-one", "ovr": "one-vs-rest"}
-NO_KERNEL = "any"
 ABSENT = "–"
 UNLIKE, BUSY = "†", "‡"
 MARKS = {
@@ -36,16 +42,12 @@ FORMATS = ("text", "md", "csv", "latex", "json")
 
 @dataclass(frozen=True)
 class Entry:
-    """The text at one place of a table and whether it is the best of its column."""
-
     text: str
     best: bool = False
 
 
 @dataclass(frozen=True)
 class Block:
-    """One printed table."""
-
     title: str
     words: list[str]  # what tells it from others
     columns: list[str]  # the kernels
@@ -133,7 +135,7 @@ def _block(lines: list[dict[str, Any]], features: dict[str, str]) -> Block:
     return Block(
         _title(lines, measure, features[lines[0]["features"]]),
         _words(lines[0], features),
-        [kernel or NO_KERNEL for kernel in kernels],
+        [kernel or "any" for kernel in kernels],
         [(label, [row.get(k, Entry(ABSENT)) for k in kernels]) for label, row in rows.items()],
     )
 
@@ -262,12 +264,7 @@ def _text_block(block: Block) -> str:
         for label, entries in block.rows
     ]
     grid = [["", *(f"{name} " for name in block.columns)], *body]
-    widths = [max(len(row[i]) for row in grid) for i in range(len(grid[0]))]
-    lines = [
-        "  ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]).rstrip()
-        for row in grid
-    ]
-    return "\n".join([block.title, *lines])
+    return "\n".join([block.title, *aligned(grid)])
 
 
 def _markdown(blocks: list[Block], said: list[str]) -> str:

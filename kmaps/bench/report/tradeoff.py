@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import isnan
+from math import isnan, nan
 from statistics import fmean
 
 import numpy as np
@@ -44,7 +44,6 @@ class LearnerPoints:
 
 
 def quality(records: Iterable[Record]) -> str:
-    """Return the measure of a trade-off: accuracy, or of detectors of classes average precision."""
     detect = any(record["options"].get("classes") for record in records)
     return "average_precision" if detect else "accuracy"
 
@@ -72,7 +71,6 @@ def learners(records: Iterable[Record]) -> list[LearnerPoints]:
 
 
 def has_times(found: Iterable[LearnerPoints]) -> bool:
-    """Return whether there is a time that may be published."""
     return any(not isnan(point.us) for learner in found for point in learner.points)
 
 
@@ -100,20 +98,17 @@ def _point(group: Sequence[Record], measure: str) -> TrialPoint:
     first = group[0]
     given = first["learner"]["C"]
     chosen = given == "auto"
+    predict = MEASURES["predict"]
     return TrialPoint(
         quality=100 * fmean(values),  # to the digit, as in tables
         spread=100 * float(np.std(values, ddof=1)) if len(values) > 1 else float("nan"),
         kept=float(np.mean([record["dim"] / 2 for record in group])),
         drawn=first["params"].get("n_frequencies", 0),
         C=float(np.exp(np.mean(np.log([record["C"] for record in group])))) if chosen else given,
-        us=float(np.mean([1e6 * _predict_s(one) / one["n_test"] for one in group])),
+        us=float(np.mean([1e6 * (predict.value(one) or nan) / one["n_test"] for one in group])),
         keep=first["learner"].get("keep", 0),
         is_chosen=chosen,
     )
-
-
-def _predict_s(record: Record) -> float:
-    return MEASURES["predict"].value(record) or float("nan")
 
 
 def tradeoff_table(records: Iterable[Record]) -> str:

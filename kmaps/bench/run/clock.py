@@ -206,7 +206,6 @@ class Watch:
         self._start, self._own, self._counted = perf_counter(), process_time(), _counted()
 
     def read(self) -> Load:
-        """Return what else the machine has done since."""
         seconds = perf_counter() - self._start
         own, now = process_time() - self._own, _counted()
         n = psutil.cpu_count() or 1
@@ -240,7 +239,6 @@ def look(seconds: float = 1.0) -> Load:
 
 
 def load_average() -> float | None:
-    """Return the load average of the last minute; None where the system does not report it."""
     try:
         return round(psutil.getloadavg()[0], 2)
     except OSError:

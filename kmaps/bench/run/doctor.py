@@ -20,7 +20,6 @@ from kmaps.data import cache_root
 from kmaps.data.cache import verified
 
 _LEAST_FREE = 2e9  # bytes: the packaged datasets and their features take about one
-_LIMB = re.compile(r"\d+")
 
 
 @dataclass(frozen=True)
@@ -75,7 +74,7 @@ def _versions() -> Iterator[Finding]:
 
 
 def _limbs(version: str) -> list[int]:
-    return [int(limb) for limb in _LIMB.findall(version)[:3]]
+    return [int(limb) for limb in re.findall(r"\d+", version)[:3]]
 
 
 def _compiler() -> Iterator[Finding]:

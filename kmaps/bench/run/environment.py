@@ -74,7 +74,6 @@ def versions_of(method: str) -> dict[str, str]:
 
 
 def source_state(root: Path) -> tuple[str, bool]:
-    """Return the commit checked out in ``root`` and whether the code there differs from it."""
     # A checkout has .git in its root; a package installed below some other repository does not.
     if not (root / ".git").exists():
         return "", False

@@ -22,7 +22,6 @@ from kmaps.errors import ConfigError, Mistakes, NothingMeasured, one_line, sugge
 
 
 def plan(experiment: Experiment) -> dict[str, Cell]:
-    """Return the cells of an experiment by their keys, in the order they run."""
     kind = KINDS[experiment.kind]
     digests: dict[str, str] = {}
     planned = {}
@@ -167,11 +166,10 @@ def agenda(names: Iterable[str], out: Path, preset: str | None = None) -> list[E
         for name in names
         if not preset or preset in described(name).presets
     ]
-    return sorted(entries, key=lambda one: (_unpublished(one), one.forecast.seconds or 0.0))
-
-
-def _unpublished(entry: Entry) -> bool:
-    return entry.forecast.known < entry.forecast.cells
+    return sorted(
+        entries,
+        key=lambda one: (one.forecast.known < one.forecast.cells, one.forecast.seconds or 0.0),
+    )
 
 
 def _entry(name: str, out: Path, preset: str | None) -> Entry:

@@ -73,8 +73,6 @@ class _Moment:
 
 @dataclass
 class _Running:
-    """A process and the items of its batch that have no result yet."""
-
     child: Any
     left: dict[str, Any]
     started: _Moment
@@ -142,7 +140,6 @@ def _start(
 
 
 def _ended(process: _Running, reader: connection.Connection, waiting: deque) -> Iterator[Finished]:
-    """Yield what failed when a process ended, if it did; let the rest of its batch start again."""
     reader.close()
     process.child.join()
     if not process.left:

@@ -201,7 +201,6 @@ class _Repeating:
     def run(
         self, rounds: Sequence[_Round], progress: Callable[[Progress], None]
     ) -> tuple[int, int]:
-        """Run all rounds; return how many measurements were added, and were to be."""
         methods = {
             f"{one.name} {key}": cell.row.method
             for one in rounds
@@ -267,14 +266,11 @@ def _difference(kind: Kind, columns: Mapping[str, Any], expected: Record) -> str
     """Say which judged number did not come out as on record, or nothing."""
     for judged in kind.shown.judged:
         column = judged.column
-        if not judged.concerns(expected) or _counted_otherwise(column, expected):
+        counted_otherwise = column == "train_bytes" and expected["storage_form"] is None
+        if not judged.concerns(expected) or counted_otherwise:
             continue
         ours, theirs = columns.get(column), expected[column]
         leeway = judged.tolerance.of(theirs) + _ROUNDING * max(1.0, abs(theirs))
         if ours is None or abs(ours - theirs) > leeway:
             return f"{column} is {ours}, on record {theirs}: its times are not of the same work"
     return ""
-
-
-def _counted_otherwise(column: str, expected: Record) -> bool:
-    return column == "train_bytes" and expected["storage_form"] is None

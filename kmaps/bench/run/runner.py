@@ -105,14 +105,9 @@ class Workers:
 
     @classmethod
     def of(cls, jobs: int, threads: int | None, client: Any) -> "Workers":
-        """Return workers; without a number, threads are divided by the jobs, 1 on a cluster."""
         if client is not None:
             return cls(sum(client.nthreads().values()) or 1, threads or 1, client)
         return cls(jobs, threads or max(1, cpu_count() // jobs))
-
-    @property
-    def threads_here(self) -> int:
-        return self.threads * (self.jobs if self.client is None else 1)
 
     def measured(
         self, kind: Kind, function: Function, batches: Sequence[Batch]
@@ -169,7 +164,7 @@ def run(
             check_estimators(todo.values(), experiment, code)
             if client is None:  # workers of a cluster look for themselves
                 check_solvers(kind, todo.values())
-            with compiled_threads(workers.threads_here):
+            with compiled_threads(workers.threads * (workers.jobs if client is None else 1)):
                 kind.prepare(todo.values(), skip_bad=skip_bad, progress=extracted)
             if definition:
                 write_definition(folder, definition, experiment.folder)

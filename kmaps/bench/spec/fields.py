@@ -356,7 +356,6 @@ class Experiment(Model):
 
     @property
     def cell_fields(self) -> dict[str, Any]:
-        """The fields that all of its cells have."""
         return {"kind": self.kind, "experiment": self.experiment}
 
     @property

@@ -87,12 +87,9 @@ def changed(content: dict[str, Any], changes: Sequence[str]) -> dict[str, Any]:
         if not equals or not key:
             raise ConfigError(f"changes={change!r}: expected KEY=VALUE, such as splits=2")
         _put(new, key.split("."), read_yaml(text, f"changes={change!r}")[1], change)
-    title = "-".join([str(content.get("experiment")), *map(_slug, changes)])
+    slugs = [re.sub(r"[^A-Za-z0-9._-]+", "-", change).strip("-") for change in changes]
+    title = "-".join([str(content.get("experiment")), *slugs])
     return {**new, "experiment": title, "claims": []}
-
-
-def _slug(change: str) -> str:
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", change).strip("-")
 
 
 def _put(content: Any, steps: Sequence[str], value: Any, change: str) -> None:

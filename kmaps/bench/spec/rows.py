@@ -103,7 +103,7 @@ def map_rows(
     if "estimator" in entry:
         yield "", dict(entry.get("params", {}))
         return
-    choices = {key: _listed(value) for key, value in entry.items() if key not in row_keys}
+    choices = {key: listed(value) for key, value in entry.items() if key not in row_keys}
     name = choices.pop("map")[0]
     kernels = choices.pop("kernel", kernels if takes(name, "kernel") else [approximated(name)])
     for values in itertools.product(*choices.values()):
@@ -113,13 +113,13 @@ def map_rows(
 
 def solver_rows(entry: dict[str, Any], default: str) -> Iterator[dict[str, Any]]:
     """Expand what is no parameter of a map in an entry of ``maps``: a list is one row per value."""
-    for solver in _listed(entry.get("solver", default)):
+    for solver in listed(entry.get("solver", default)):
         keys = [key for key in LEARNER_KEYS if key in entry]
         if solver == "coded":
             keys = ["form", *(key for key in keys if key != "form")]
         else:
             keys = [key for key in keys if key == "normalize"]
-        choices = [_listed(entry.get(key, "auto")) or ["auto"] for key in keys]
+        choices = [listed(entry.get(key, "auto")) or ["auto"] for key in keys]
         for values in itertools.product(*choices):
             yield {"solver": solver, **dict(zip(keys, values, strict=True))}
 
@@ -206,7 +206,6 @@ def _trials(entry: dict[str, Any], kernels: list) -> Iterator[tuple[Place, str]]
 
 @cache  # the same rows stand in many experiments
 def _trial(name: str, kernel: str, params: str) -> str:
-    """Return what a row, its parameters as JSON, objects to."""
     try:
         check_parameters(name, kernel, json.loads(params))
     except (ValueError, TypeError) as error:
@@ -215,7 +214,6 @@ def _trial(name: str, kernel: str, params: str) -> str:
 
 
 def feature_mistakes(root: Node, content: dict[str, Any]) -> Iterator[Mistake]:
-    """Yield the mistakes in the features' parameters."""
     given, dataset = content.get("features"), content.get("dataset")
     if not isinstance(given, dict):
         return
@@ -265,13 +263,13 @@ def solver_mistakes(root: Node, content: dict[str, Any]) -> Iterator[Mistake]:
     learner = content.get("learner")
     learner = learner if isinstance(learner, dict) else {}
     default = learner.get("solver", "liblinear")
-    exact_coded = "exact-coded" in _listed(content.get("baselines"))
+    exact_coded = "exact-coded" in listed(content.get("baselines"))
     coded = exact_coded
     for i, entry in _entries(content):
         coded |= any(row["solver"] == "coded" for row in solver_rows(entry, default))
         for place, problem in _row_mistakes(entry, default):
             yield at(root, ("maps", i, *place), problem)
-    kernels = _listed(content.get("kernels"))
+    kernels = listed(content.get("kernels"))
     if exact_coded and not set(kernels) & set(KERNELS):
         problem = f"exact-coded needs an additive kernel (known: {', '.join(KERNELS)})"
         yield at(root, ("baselines",), problem)
@@ -299,7 +297,7 @@ def _row_mistakes(entry: dict[str, Any], default: str) -> Iterator[tuple[Place, 
         if not isinstance(value, bool):
             yield place, f"expected true or false, got {value!r}"
     name = str(entry.get("map"))
-    if "coded" not in _listed(entry.get("solver", default)):
+    if "coded" not in listed(entry.get("solver", default)):
         yield from (
             ((key,), "only for solver: coded") for key in ("form", "calibrate") if key in entry
         )
@@ -320,10 +318,10 @@ def _coded_mistakes(
         yield at(root, ("learner", "loss"), problem)
     if learner.get("penalty") == "l1":
         yield at(root, ("learner", "penalty"), "solver: coded has l2 only, got 'l1'")
-    if "ovo" in _listed(content.get("reductions")):
+    if "ovo" in listed(content.get("reductions")):
         rows = [(("maps", i), entry) for i, entry in _entries(content)]
         for place, entry in [(("learner",), learner), *rows]:
-            if True in _listed(entry.get("calibrate")):
+            if True in listed(entry.get("calibrate")):
                 problem = "one-vs-one has no score for each class; reductions: [ovr]"
                 yield at(root, (*place, "calibrate"), problem)
 
@@ -334,7 +332,7 @@ def _entries(content: dict[str, Any], key: str = "maps") -> Iterator[tuple[int, 
             yield i, entry
 
 
-def _listed(value: Any) -> list:
+def listed(value: Any) -> list:
     return value if isinstance(value, list) else [value]
 
 

@@ -90,7 +90,6 @@ def warm_up(spec: ModelSpec, C: float, split: Split) -> None:
 
 
 def _few(split: Split) -> Split:
-    """Return some fifty samples of every part, with every class in the training part."""
     y = split.y_train
     spread = stratified_order(y, 0)[:: max(1, len(y) // 50)]
     rows = np.union1d(spread, np.unique(y, return_index=True)[1])
@@ -196,7 +195,6 @@ def _evaluate_own(spec: ModelSpec, C: float, split: Split, timing: Timing) -> Ev
 
 
 def _own(spec: ModelSpec, C: float) -> Any:
-    """Return a third-party classifier, with the given C if it has that parameter, not set."""
     from kmaps.bench.work import third_party
 
     return third_party.make(spec.method, spec.params, C=C, random_state=spec.seed)
@@ -275,12 +273,6 @@ def _mean_square(rows: Any, kernel: str = "linear") -> float:
     return float(total) / rows.shape[0] or 1.0
 
 
-def _chooses_c(spec: ModelSpec) -> bool:
-    from kmaps.bench.work import third_party
-
-    return third_party.chooses_c(spec.method, spec.params)
-
-
 def choose_c(
     spec: ModelSpec,
     choosing: Choosing,
@@ -294,9 +286,12 @@ def choose_c(
     smaller C. The choice is of no values when there is nothing to choose; a third-party classifier
     without a parameter C has no C.
     """
-    if spec.solver == BY_ITSELF and not _chooses_c(spec):
-        given = spec.params.get("C")
-        return Choice(given if isinstance(given, int | float) else None, (), (), ())
+    if spec.solver == BY_ITSELF:
+        from kmaps.bench.work import third_party
+
+        if not third_party.chooses_c(spec.method, spec.params):
+            given = spec.params.get("C")
+            return Choice(given if isinstance(given, int | float) else None, (), (), ())
     if choosing.grid != AUTO and len(choosing.grid) == 1:
         return Choice(choosing.grid[0], (), (), ())
     return cross_validate(

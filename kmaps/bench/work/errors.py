@@ -24,8 +24,7 @@ from kmaps.errors import ConfigError
 from kmaps.kernels import STATIONARY, Kernel
 from kmaps.maps import homogeneous_kernel
 
-POINTS = 256
-"""Values on each side of the square, for a range that is not one of integers."""
+POINTS = 256  # values on each side of the square, for a range that is not one of integers
 
 SPAN_POINTS = {1: 20_001, 2: 401, 3: 61}
 """Points along each axis, by the number of inputs: where errors between coarser points show."""
@@ -143,7 +142,6 @@ def approximate(
 
 
 def encode(feature_map: Any, X: NDArray) -> NDArray:
-    """Return the outputs of a fitted map as a dense array."""
     from scipy.sparse import issparse  # slow to import, and files of experiments need none
 
     encoded = feature_map.transform(X)
@@ -174,7 +172,6 @@ class Span:
         return cls(of, ends.low, ends.high, levels)
 
     def values(self, inputs: int = 1) -> NDArray[np.float64]:
-        """Return the ratios, geometrically spaced, or the differences along one of the axes."""
         if self.of == "ratios":
             return np.geomspace(self.low, self.high, SPAN_POINTS[1])
         return np.linspace(self.low, self.high, self.levels or SPAN_POINTS[inputs])

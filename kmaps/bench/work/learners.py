@@ -16,8 +16,7 @@ LEARNERS: dict[str, Callable[[float], Any]] = {
 squared hinge and, as printed, the hinge. The sparse ones stop at LIBLINEAR's default tolerances, as
 the paper's may have."""
 
-GROUPS = ("group", "group-hinge")
-"""Those that LIBLINEAR does not train."""
+GROUPS = ("group", "group-hinge")  # those that LIBLINEAR does not train
 
 CHOOSERS = ("strongest", "resampled")
 """What chooses frequencies for a dense model: the weights of a dense pilot, or `resample`."""

@@ -23,11 +23,7 @@ from kmaps.maps import FeatureMap, Tabulated
 if TYPE_CHECKING:
     from kmaps.svm import CodedRows, CodedSVC, KernelSVC
 
-MAX_CODES = 256
-"""Most distinct values that codes of one byte can stand for."""
-
-MAP_BITS = 16
-"""Bits of an output of an explicit map in the paper's accounting (annfm Sect. 3.5)."""
+MAX_CODES = 256  # most distinct values that codes of one byte can stand for
 
 _WEIGHTS = ("weights", "intercept", "calibration")
 _FLOAT_BYTES = 4  # of a number of a table
@@ -98,7 +94,6 @@ def support_storage(sizes: dict[str, Any], model: "KernelSVC") -> dict[str, Any]
 
 
 def codes_storage(rows: "CodedRows") -> dict[str, Any]:
-    """Count the storage of samples as codes and of their tables, without a model."""
     basis, scale = rows.layout.basis, rows.layout.scale
     if basis is None:
         raise ValueError("rows are not coded for the low-rank form")
@@ -184,7 +179,7 @@ def paper_bytes(
     for Caltech-101 and Daimler, whose accounting it does not state. None for other maps.
     """
     if _is_a("HomogeneousMap", feature_map):
-        return encoded_shape[0] * encoded_shape[1] * MAP_BITS // 8
+        return encoded_shape[0] * encoded_shape[1] * 16 // 8
     if _is_a("AnchorMap", feature_map):
         n_anchors = feature_map.anchors_.shape[1]
         bits = max(1, (n_anchors - 1).bit_length()) * feature_map.n_neighbors

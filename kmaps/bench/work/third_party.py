@@ -151,7 +151,6 @@ class ThirdPartyMap(FeatureMap):
 
 
 def labels(predicted: Any, n_samples: int, model: Any) -> NDArray:
-    """Return what a classifier predicts as an array."""
     found = np.asarray(predicted)
     if found.shape != (n_samples,):
         raise InputError(

@@ -85,7 +85,6 @@ class Folds:
 
 
 def _few_of(tasks: Tasks) -> Tasks:
-    """Return some fifty samples of either part, with both labels of every task to train on."""
     ends = [np.unique(y_train, return_index=True)[1] for y_train, _ in tasks.labels]
     spread = np.arange(tasks.x_train.shape[0])[:: max(1, tasks.x_train.shape[0] // 50)]
     rows = np.unique(np.concatenate([spread, *ends]))
@@ -114,7 +113,6 @@ class Trials:
     _small: "Trials | None" = None
 
     def few(self) -> "Trials":
-        """Return trials on some fifty samples, for warm-ups."""
         if self._small is None:
             self._small = Trials(_few_of(self.tasks))
         return self._small
@@ -201,7 +199,6 @@ class Trials:
     def _chosen(
         self, draw: Draw, learner: Mapping[str, Any], task: int, timing: Timing
     ) -> tuple[Any, Any, float]:
-        """Find the frequencies to keep, and train on them."""
         C, keep = learner["C"], learner["keep"]
         x_train, y_train = self.tasks.x_train, self.tasks.labels[task][0]
         if learner["name"] == "strongest":

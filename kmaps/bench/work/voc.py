@@ -18,8 +18,7 @@ Boxes = NDArray[np.int64]  # (m, 4): left, top, right, bottom, the ends excluded
 
 WindowFeature = Phog | WindowWords
 
-OVERLAP = 0.5
-"""Intersection over union from which on a box is found (VOC 2007)."""
+OVERLAP = 0.5  # intersection over union from which on a box is found (VOC 2007)
 
 
 @dataclass(frozen=True)

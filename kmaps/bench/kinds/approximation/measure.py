@@ -130,7 +130,6 @@ def _setting(experiment: Approximation, text: str) -> str:
 
 
 def _rows(experiment: Approximation) -> Iterator[tuple[Row, str]]:
-    """Yield the rows, each with its kernel: a map that takes none is compared with every one."""
     for entry in experiment.maps:
         for own, params in map_rows(entry, experiment.kernels):
             kernels = [own] if takes(entry["map"], "kernel") else experiment.kernels

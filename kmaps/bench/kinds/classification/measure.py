@@ -142,7 +142,6 @@ class ClassificationKind(SampledKind):
         return ("kmaps.bench.work.classify", *["kmaps.svm.coded.classifier"] * coded)
 
     def cells(self, experiment: Classification) -> list[Cell]:
-        """Return the cells, split by split and reduction by reduction, with the baselines first."""
         rows = list(_rows(experiment))
         return [
             Cell(
@@ -184,7 +183,6 @@ class ClassificationKind(SampledKind):
 
 
 def _rows(experiment: Classification) -> Iterator[tuple[Row, str]]:
-    """Yield the rows, each with its kernel."""
     kernels = experiment.kernels
     if "linear" in experiment.baselines:
         yield Row("linear", solver="liblinear"), ""
@@ -218,7 +216,6 @@ def _scaled(cell: Cell, split: Any) -> Any:
 
 
 def _spec(cell: Cell) -> Any:
-    """Return what a cell trains, as the work has it."""
     from kmaps.bench.work.classify import ModelSpec
 
     settings = dict(cell.settings)

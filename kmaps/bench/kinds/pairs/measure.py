@@ -20,7 +20,7 @@ from kmaps.bench.spec.fields import (
     Unique,
     known_name,
 )
-from kmaps.bench.spec.rows import map_rows
+from kmaps.bench.spec.rows import listed, map_rows
 from kmaps.errors import ConfigError
 from kmaps.features import Report
 from kmaps.kernels import KERNELS, OF_ONE_VARIABLE
@@ -80,7 +80,7 @@ class Pairs(OnSamples):
                 continue  # told where the entry is
             if not has_tables(name):
                 raise ValueError(f"maps: {name} is no additive map, which this kind compares")
-            own = _listed(entry.get("kernel", self.kernels))
+            own = listed(entry.get("kernel", self.kernels))
             odd = [kernel for kernel in OF_ONE_VARIABLE if kernel in own]
             if odd and name not in FOR_ANY_KERNEL:
                 raise ValueError(
@@ -88,7 +88,7 @@ class Pairs(OnSamples):
                     "are; let the entry name its own kernel"
                 )
             wanted = entry.get("columns")
-            if not all(n is None or (type(n) is int and n >= 1) for n in _listed(wanted)):
+            if not all(n is None or (type(n) is int and n >= 1) for n in listed(wanted)):
                 raise ValueError(f"columns: expected whole numbers from 1 on, got {wanted!r}")
         return self
 
@@ -168,12 +168,8 @@ def _setting(experiment: Pairs, columns: int | None) -> str:
 def _rows(experiment: Pairs) -> Iterator[tuple[Row, str, int | None]]:
     for entry in experiment.maps:
         for kernel, params in map_rows(entry, experiment.kernels, PairsKind.row_keys):
-            for columns in _listed(entry.get("columns")):
+            for columns in listed(entry.get("columns")):
                 yield Row(entry["map"], params), kernel, columns
-
-
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
 
 
 KIND = PairsKind()

@@ -24,17 +24,13 @@ from kmaps.bench.spec.fields import (
     Unique,
     known_name,
 )
-from kmaps.bench.spec.rows import map_rows
+from kmaps.bench.spec.rows import listed, map_rows
 from kmaps.bench.work.learners import CHOOSERS, GROUPS, LEARNERS
 from kmaps.maps import make_map
 
 _FOLDS = 3  # of the cross-validation, where C is auto
 
 ValuesOfC = Annotated[list[Positive], Field(min_length=1), Unique, AutoOrValues]
-
-
-def _listed(values: list[float] | str) -> list[Any]:
-    return [values] if isinstance(values, str) else values
 
 
 class TradeOffLearner(Model):
@@ -58,8 +54,7 @@ class TradeOffLearner(Model):
 
     @property
     def settings(self) -> Iterator[dict[str, Any]]:
-        """Yield the learner with each of its values, as rows have it."""
-        for C in _listed(self.C):
+        for C in listed(self.C):
             learner = {"name": self.name, "C": C}
             yield from [learner | {"keep": n} for n in self.keep] or [learner]
 
@@ -134,7 +129,7 @@ class TradeOffKind(SampledKind):
                 C=_choosing(C, experiment.samples),
             )
             for row in experiment.exact
-            for C in _listed(row.C)
+            for C in listed(row.C)
         ]
         drawn = [
             Cell(
@@ -220,7 +215,6 @@ def _try(cell: Cell, trials: Any, C: float, timing: Timing) -> Any:
 
 
 def _map_of(cell: Cell) -> Any:
-    """Return the map of a cell's draw, unfitted."""
     made = make_map(cell.row.method, cell.kernel, cell.row.params)
     return made.set_params(random_state=cell.draw)
 
