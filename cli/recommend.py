@@ -152,11 +152,7 @@ def command(
                 command=click.get_current_context().meta.get(GIVEN, ""),
             )
     if found.failed and not quiet:
-        from kmaps.bench.records.columns import cell_name
-
-        listed = "; ".join(f"{cell_name(record)} ({record['error']})" for record in found.failed)
-        total = len(found.records)
-        say(f"warning: {len(found.failed)} of {total} models failed: {listed}", err=True)
+        say(f"warning: {_failures(found)}", err=True)
     if plot is not None:
         from kmaps.bench.figures.costs import draw_front
 
@@ -190,6 +186,13 @@ def _folder(out: Path | None) -> Iterator[Path]:
                 del os.environ[_CACHE]
             else:
                 os.environ[_CACHE] = before
+
+
+def _failures(found: "Recommendation") -> str:
+    from kmaps.bench.records.columns import cell_name
+
+    listed = [f"{cell_name(record)} ({record['error']})" for record in found.failed]
+    return f"{len(listed)} of {len(found.records)} models failed: {'; '.join(listed)}"
 
 
 def _data_options(contract: dict[str, Any]) -> list[str]:
