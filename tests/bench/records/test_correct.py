@@ -84,7 +84,7 @@ def test_ten_thousand_samples_take_less_than_two_kilobytes(tmp_path):
 def test_another_accuracy_of_classes_than_the_record_says_is_refused(tmp_path):
     correct = Correct.of(*answers(50, 0.5))
     kept(tmp_path, [(cell(correct), correct)])
-    with pytest.raises(InputError, match="split 0 ovo .*right make its accuracy_per_class"):
+    with pytest.raises(InputError, match=r"split 0 ovo .*right make its accuracy_per_class"):
         read_correct(tmp_path, [cell(correct, accuracy_per_class=0.0)])
 
 
