@@ -4,8 +4,10 @@ A message is one line: what was given, what is expected, what to do.
 """
 
 import difflib
+import errno
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 
 class KmapsError(Exception):
@@ -48,6 +50,22 @@ class NothingMeasured(KmapsError):
     """There is nothing to compare: no result, or an incompatible baseline (exit code 5)."""
 
     exit_code = 5
+
+
+_NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
+
+
+@contextmanager
+def locking(path: object) -> Iterator[None]:
+    """Name the file of a lock where its file system has none (ConfigError)."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
+        raise ConfigError(
+            f"{path}: its file system gives no locks ({error.strerror}): choose a folder on another"
+        ) from None
 
 
 def suggest(word: object, known: Iterable[str]) -> str:

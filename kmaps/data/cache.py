@@ -21,7 +21,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from kmaps.data.yaml_text import read_text
-from kmaps.errors import DataError
+from kmaps.errors import DataError, locking
 
 STAMP = "stamp.json"
 _STAMP_CHARACTERS = 1 << 28  # a million files
@@ -188,7 +188,8 @@ def lock(root: Path, name: str, on_wait: Callable[[], object]) -> Iterator[None]
     work.mkdir(parents=True, exist_ok=True)
     held = FileLock(work / "lock")
     try:
-        held.acquire(blocking=False)
+        with locking(work):
+            held.acquire(blocking=False)
     except Timeout:
         on_wait()
         held.acquire()

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, Self
 
 from filelock import FileLock, Timeout
 
-from kmaps.errors import ConfigError, InputError
+from kmaps.errors import ConfigError, InputError, locking
 
 MOST_BYTES = 1 << 30
 """Of a file that is read whole; a run of 100,000 cells has a quarter of it."""
@@ -114,7 +114,8 @@ class AppendedFile(ABC):
     def _lock(self) -> None:
         # The system drops the lock with the process, however it ends.
         try:
-            self._held.acquire(blocking=False)
+            with locking(self.path):
+                self._held.acquire(blocking=False)
         except Timeout:
             raise ConfigError(
                 f"{self.path}: another run is writing it; wait for it or choose another folder"
