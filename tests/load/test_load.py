@@ -22,7 +22,7 @@ pytestmark = pytest.mark.soak
 CELLS = int(os.environ.get("KMAPS_SOAK_CELLS", "5000"))
 ROWS = int(os.environ.get("KMAPS_SOAK_ROWS", "1000000"))
 COLUMNS = int(os.environ.get("KMAPS_SOAK_COLUMNS", "100"))
-FEW_ROWS = 10_000
+FEW_ROWS = 50_000  # more than commands read without compiled loops, which take memory of their own
 BLOCK_ROWS = 10_000
 ROWS_OF_A_SPLIT = 10
 
