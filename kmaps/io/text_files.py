@@ -28,6 +28,7 @@ _Table = tuple[NDArray, dict[int, list[str]]]
 _Sparse = tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike]
 """The labels, how many values each row has, their columns, and they themselves."""
 
+_MARK = b"\xef\xbb\xbf"
 _LONGEST_LINE = 2**24  # bytes: a million values; beyond, a file without line ends fills the memory
 _BUFFER = 2**20  # bytes
 _LARGE = 2**17  # bytes of a block, from which on pandas is worth its import
@@ -44,7 +45,8 @@ def _table(content: bytes, texts: Sequence[int] = ()) -> _Table | None:
         import pandas
     except ImportError:
         return None
-    if any(byte in content for byte in (b'"', b"\r", b"\0")):
+    # pandas drops a byte-order mark, which is no part of a number below the first line.
+    if any(byte in content for byte in (b'"', b"\r", b"\0", _MARK)):
         return None
     # Later ones round correctly without being asked, and deprecate the question.
     precision = "round_trip" if int(pandas.__version__.partition(".")[0]) < 3 else None
@@ -89,7 +91,7 @@ class _TextReader(Reader):
                     )
                 self.done += len(line)
                 if number == 1:
-                    line = line.removeprefix(b"\xef\xbb\xbf")
+                    line = line.removeprefix(_MARK)
                 if line.strip():
                     yield number, line
 
