@@ -31,21 +31,21 @@ def test_what_no_test_notices_needs_a_reason(tree, tmp_path_factory, monkeypatch
     monkeypatch.setattr(forked, "MUTANT_S", 1.0)
     same, other = mutant(LINE.replace("<", "<=")), mutant(LINE.replace("<", ">"))
     tried = [same, other, mutant("while True: pass"), mutant("LIMIT = 4", "LIMIT = 3", 1)]
-    given = tree, ("clamp.py", "test_*.py"), tried, tmp_path_factory.mktemp("kept")
+    given = tree, ("clamp", "test_*"), tried, tmp_path_factory.mktemp("kept")
     caught = dict(mutants.try_all(*given))
     assert [caught[one] for one in tried] == ["", TEST, f"exit code {-SIGPROF}", TEST]
     assert (tree / "clamp.py").read_text() == SOURCE
     monkeypatch.setattr(mutants, "run", None)
     assert dict(mutants.try_all(*given)) == caught, "what has been tried is tried again"
 
-    row = {"module": "clamp.py", "line": LINE, "becomes": same.becomes, "reason": "equal at 3"}
+    row = {"module": "clamp", "line": LINE, "becomes": same.becomes, "reason": "equal at 3"}
     caught |= {mutant(f"{LINE} + {k}"): TEST for k in range(6)}
     assert mutants.report(caught, [row]) == 0
     assert "  equal at 3\n10 mutants: 9 caught, 1 survivors, 0 of" in capsys.readouterr().out
     assert mutants.report(caught, []) == mutants.report(caught, [row, row | {"line": "x"}]) == 1
     printed = capsys.readouterr().out
     assert "NO REASON" in printed
-    assert "STALE, a reason for no survivor: clamp.py x" in printed
+    assert "STALE, a reason for no survivor: clamp x" in printed
     assert mutants.report({same: "", other: TEST}, [row]) == 1, "too few are caught"
 
 

@@ -22,16 +22,16 @@ from tests.mutants.sample import sample
 
 ROOT = Path(__file__).parents[2]
 N_MUTANTS, LEAST_CAUGHT = 300, 0.9
-PACKAGES = {  # patterns of modules, and of the tests that must notice when these change
-    "kmaps/bench/records/*.py": "tests/bench/re[cp]or[dt]*/test_*.py tests/cli/test_check.py "
-    "tests/cli/test_table.py tests/bench/paper/test_claims.py tests/test_published.py",
-    "kmaps/bench/paper/designs.py kmaps/bench/paper/intervals.py "
-    "kmaps/bench/paper/verdicts.py": "tests/bench/paper/test_*.py "
-    "tests/bench/records/test_correct.py tests/test_published.py",
-    "kmaps/bench/work/storage.py": "tests/bench/work/test_*.py",
-    "kmaps/svm/losses.py kmaps/svm/grouplasso/problem.py kmaps/svm/coded/problem.py "
-    "kmaps/svm/coded/descent.py kmaps/svm/coded/rounds.py": "tests/svm/test_losses.py "
-    "tests/svm/coded/test_[bdmr]*.py tests/svm/grouplasso/test_*.py",
+PACKAGES = {  # names of modules, with wildcards, and of the tests that must notice a change in one
+    "kmaps.bench.records.*": "tests.bench.re[cp]or[dt]*.test_* tests.cli.test_check "
+    "tests.cli.test_table tests.bench.paper.test_claims tests.test_published",
+    "kmaps.bench.paper.designs kmaps.bench.paper.intervals "
+    "kmaps.bench.paper.verdicts": "tests.bench.paper.test_* "
+    "tests.bench.records.test_correct tests.test_published",
+    "kmaps.bench.work.storage": "tests.bench.work.test_*",
+    "kmaps.svm.losses kmaps.svm.grouplasso.problem kmaps.svm.coded.problem "
+    "kmaps.svm.coded.descent kmaps.svm.coded.rounds": "tests.svm.test_losses "
+    "tests.svm.coded.test_[bdmr]* tests.svm.grouplasso.test_*",
 }
 CERTIFY = {  # the functions of solvers that certify; what the others do, these find out
     "kmaps/svm/coded/descent.py": ["_certified", "solve"],
@@ -45,16 +45,22 @@ LIBRARIES = (
 )
 
 
-def files(root, patterns):
-    """Return the paths in a tree that some patterns mean."""
-    found = [path for pattern in patterns.split() for path in sorted(root.glob(pattern))]
+def files(root, names):
+    """Return the paths in a tree of the modules that some names with wildcards mean."""
+    patterns = [f"{name.replace('.', '/')}.py" for name in names.split()]
+    found = [path for pattern in patterns for path in sorted(root.glob(pattern))]
     return [str(path.relative_to(root)) for path in found]
+
+
+def name_of(path):
+    """Return the name of the module in a file, as `reasons.csv` and the command line have it."""
+    return path.removesuffix(".py").replace("/", ".")
 
 
 def try_all(tree, package, drawn, kept):
     """Try mutants of a package in a tree; yield each with the test that catches it, or nothing."""
     kept.mkdir(parents=True, exist_ok=True)
-    modules, tests = (files(tree, patterns) for patterns in package)
+    modules, tests = (files(tree, names) for names in package)
     content = b"".join((tree / name).read_bytes() for name in [*modules, *tests])
     measure = kept / f"{sha256(content).hexdigest()}.tests"
     if not measure.exists():
@@ -97,7 +103,7 @@ def report(caught, reasons):
     """Print the survivors with their reasons, and how many there are; return an exit code."""
     given = {(row["module"], row["line"], row["becomes"]): row["reason"] for row in reasons}
     survivors = [mutant for mutant, test in caught.items() if not test]
-    found = [(one.module, one.line, one.becomes) for one in survivors]
+    found = [(name_of(one.module), one.line, one.becomes) for one in survivors]
     for mutant, change in zip(survivors, found, strict=True):
         reason = given.get(change, "NO REASON: write a test that notices it")
         print(f"{mutant.module}:{mutant.lines[0]}\n  {mutant.line}\n  {mutant.becomes}\n  {reason}")
@@ -116,8 +122,9 @@ def main():
     for name in LIBRARIES:
         import_module(name)
     every = files(ROOT, " ".join(PACKAGES))
-    asked = sys.argv[1:] or every
-    drawn = [one for one in sample(ROOT, every, N_MUTANTS, CERTIFY) if one.module in asked]
+    asked = sys.argv[1:] or list(map(name_of, every))
+    all_drawn = sample(ROOT, every, N_MUTANTS, CERTIFY)
+    drawn = [one for one in all_drawn if name_of(one.module) in asked]
     caught = {}
     ignored = shutil.ignore_patterns(".git", ".venv*", "build", ".*_cache")
     with TemporaryDirectory() as folder:
