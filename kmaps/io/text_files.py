@@ -65,6 +65,8 @@ def _table(content: bytes, texts: Sequence[int] = ()) -> _Table | None:
             )
     except (ValueError, OverflowError):
         return None
+    if not set(texts) <= set(table):  # all lines have too few fields
+        return None
     found = {place: table.pop(place).tolist() for place in texts}
     if not all(dtype.kind in "iuf" for dtype in table.dtypes):
         return None
