@@ -83,6 +83,8 @@ def command(
     from kmaps.bench.records.file import read_records
     from kmaps.io import atomic_file, check_target, refuse_terminal
 
+    if together and (every_record or as_json or form in ("csv", "parquet")):
+        raise ConfigError("--together: goes with --format text, md or latex, which are for reading")
     to_stdout = out is None or str(out) == "-"
     if not to_stdout:
         check_target(out, force=force)

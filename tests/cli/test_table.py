@@ -74,6 +74,8 @@ def test_the_kind_says_what_is_shown_unasked():
         ("--format parquet", "--format parquet is for --records; add it, or choose"),
         ("--records", "--records: goes with --format csv or parquet, without --measure"),
         ("--records --format csv --json", "--records: goes with --format csv or"),
+        ("--together --json", "--together: goes with --format text, md or latex"),
+        ("--together --records --format csv", "--together: goes with --format text"),
     ],
 )
 def test_what_cannot_be_shown_is_refused_in_one_line(args, message):
