@@ -35,11 +35,10 @@ if TYPE_CHECKING:
     from kmaps.io import Reader
     from kmaps.maps import FeatureMap, HomogeneousWaves
 
-_NOT_THERE = (
+_NOT_THERE = (  # options without a meaning on a cluster
     *("dtype", "codes", "labels", "input_format", "zero_based", "output_format", "n_features"),
     "memory",
 )
-"""Options without a meaning on a cluster."""
 
 _SMALL = 1 << 24  # bytes of a file for which compiled loops take longer to import than they save
 
@@ -67,10 +66,7 @@ Examples:
     "else float32]",
 )
 @click.option(
-    "--fit-on",
-    metavar="FILE",
-    shell_complete=files,
-    help="Fit the map on this file instead of IN.",
+    "--fit-on", metavar="FILE", shell_complete=files, help="Fit the map on this file instead of IN."
 )
 @click.option("--codes", is_flag=True, help="Write the map's codes instead of its outputs.")
 @click.option(
@@ -88,9 +84,7 @@ Examples:
     help="npy, npz, csv, svm, parquet or arrow, whatever OUT's name.",
 )
 @click.option(
-    "--n-features",
-    type=click.IntRange(1),
-    help="Columns of svm files. [default: largest index]",
+    "--n-features", type=click.IntRange(1), help="Columns of svm files. [default: largest index]"
 )
 @array_files.memory
 @array_files.threads

@@ -6,13 +6,7 @@ from pathlib import Path
 import click
 
 from kmaps.cli import array_files
-from kmaps.cli.array_files import (
-    check_paths,
-    compiling,
-    input_file,
-    look_for,
-    once_each_warning,
-)
+from kmaps.cli.array_files import check_paths, compiling, input_file, look_for, once_each_warning
 from kmaps.cli.completing import files
 from kmaps.cli.flags import say
 from kmaps.cli.model_files import Trained, load_trained, open_for

@@ -13,7 +13,7 @@ import click
 from kmaps.cli.flags import say
 from kmaps.errors import ConfigError
 
-PAPERS = {
+PAPERS = {  # the papers by the short names that maps give as their source
     "hkm": "Vedaldi, Zisserman: Efficient Additive Kernels via Explicit Feature Maps, TPAMI 2012",
     "annfm": "Additive Nearest Neighbor Feature Maps, ICCV 2015",
     "ldefm": "Chum: Low Dimensional Explicit Feature Maps, ICCV 2015",
@@ -25,7 +25,6 @@ PAPERS = {
     "embedding, CVPR 2010",
     "li": "Li, Samorodnitsky, Hopcroft: Sign Cauchy Projections and Chi-Square Kernel, NIPS 2013",
 }
-"""The papers by the short names that maps give as their source."""
 
 _WIDTH = 80  # columns of a terminal
 

@@ -46,9 +46,7 @@ def _commands() -> dict[str, str]:
 
 COMMANDS = _commands()
 
-GIVEN = "kmaps.cli.main.given"
-"""Where the context of a command has the whole of it, as given."""
-
+GIVEN = "kmaps.cli.main.given"  # where the context of a command has the whole of it, as given
 INTERRUPTED = 130
 UNFORESEEN = 70  # what sysexits.h has for a program's own mistakes
 BROKEN_PIPE = 141  # what a shell reports for a process ended by SIGPIPE

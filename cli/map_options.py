@@ -95,13 +95,12 @@ class MapCommand(GroupedCommand):
         return f"Options of the {name} map" if from_map else super().group_of(param, ctx)
 
 
-_FIRST = click.Command(
+_FIRST = click.Command(  # finds two options among any others
     "first",
     params=[click.Option(["--map"], multiple=True), click.Option(["--kernel"])],
     context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
     add_help_option=False,
 )
-"""Finds two options among any others."""
 
 
 class MapsCommand(MapCommand):

@@ -166,10 +166,7 @@ def _sample(source: str, n_rows: int, folder: Path, quiet: bool, **contract: Any
     from kmaps.bench.recommend import draw_sample
     from kmaps.io import LabelledRows
 
-    with (
-        labelled_rows(source, "-", **contract) as (reader, y),
-        stage_bars(quiet=quiet) as report,
-    ):
+    with labelled_rows(source, "-", **contract) as (reader, y), stage_bars(quiet=quiet) as report:
         return draw_sample(LabelledRows(reader, y, progress=report), n_rows, folder)
 
 

@@ -218,11 +218,7 @@ def _trained(
     from kmaps.io import LabelledRows
     from kmaps.models import train_model
 
-    with (
-        once_each_warning(quiet),
-        stage_bars(quiet=quiet) as report,
-        compiling(quiet) as compiled,
-    ):
+    with once_each_warning(quiet), stage_bars(quiet=quiet) as report, compiling(quiet) as compiled:
         rows = LabelledRows(reader, y, memory=int(given.memory * 1e6), progress=report)
         try:
             facts = train_model(

@@ -16,16 +16,11 @@ from numpy.typing import NDArray
 from kmaps.errors import ConfigError, InputError, suggest
 
 _LONGEST = 200  # characters of a value in a message
-MAX_LEVELS = 256
-"""Levels that a code, one byte, can tell apart."""
-
-LARGEST_VALUE = 1e37
-"""Of a feature from which a table is learnt; single precision ends at 3.4e38."""
+MAX_LEVELS = 256  # levels that a code, one byte, can tell apart
+LARGEST_VALUE = 1e37  # of a feature from which a table is learnt; single precision ends at 3.4e38
 
 
-LARGEST_WHOLE = 2**63 - 1
-"""Python has larger ones, which no array holds."""
-
+LARGEST_WHOLE = 2**63 - 1  # Python has larger ones, which no array holds
 T = TypeVar("T")
 
 

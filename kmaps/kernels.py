@@ -21,8 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kmaps.errors import ConfigError, suggest
 
-ScalarKernel = Callable[[NDArray, NDArray], NDArray]
-"""``k(x, y)``, elementwise on arrays."""
+ScalarKernel = Callable[[NDArray, NDArray], NDArray]  # ``k(x, y)``, elementwise on arrays
 
 
 @dataclass(frozen=True)
@@ -99,28 +98,21 @@ def _constant(lam: ArrayLike) -> NDArray:
     return xp.ones_like(lam)
 
 
-KERNELS: dict[str, Kernel] = {
+KERNELS: dict[str, Kernel] = {  # the additive kernels by name
     kernel.name: kernel
     for kernel in (
         Kernel("chi2", lambda lam: _sech(lam, 2), lambda w: _sech(np.pi * np.asarray(w))),
         Kernel(
-            "intersection",
-            _exponential_signature,
-            lambda w: 2 / np.pi / (1 + 4 * np.square(w)),
+            "intersection", _exponential_signature, lambda w: 2 / np.pi / (1 + 4 * np.square(w))
         ),
         Kernel(
             "js",
             _js_signature,
             lambda w: 2 / np.log(4) * _sech(np.pi * np.asarray(w)) / (1 + 4 * np.square(w)),
         ),
-        Kernel(
-            "hellinger",
-            _constant,
-            lambda w: np.where(np.asarray(w) == 0, np.inf, 0.0),
-        ),
+        Kernel("hellinger", _constant, lambda w: np.where(np.asarray(w) == 0, np.inf, 0.0)),
     )
 }
-"""The additive kernels by name."""
 
 EXP_KERNELS: dict[str, str] = {f"exp-{name}": name for name in KERNELS}
 """The exponential (generalized RBF) kernels, each with the additive kernel of its metric."""

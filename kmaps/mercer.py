@@ -93,10 +93,7 @@ def check_mercer(kernel: ScalarKernel, points: NDArray) -> NDArray[np.float64]:
 
 
 def eigensystems(
-    kernel: str | ScalarKernel,
-    points: NDArray,
-    counts: NDArray,
-    rank: Callable[[NDArray], NDArray],
+    kernel: str | ScalarKernel, points: NDArray, counts: NDArray, rank: Callable[[NDArray], NDArray]
 ) -> tuple[NDArray, NDArray]:
     """Decompose the kernel matrix of each feature's points (f, N), the first ``counts[j]`` of them.
 

@@ -151,19 +151,7 @@ def change(rows, i, form, step, weights):
 
 @njit(cache=True, nogil=True)
 def _change(
-    codes,
-    features,
-    begin,
-    stop,
-    step,
-    weights,
-    size,
-    table,
-    stride,
-    lanes,
-    blocks,
-    origin,
-    scale,
+    codes, features, begin, stop, step, weights, size, table, stride, lanes, blocks, origin, scale
 ):
     steps = fill(step, lanes)
     for k in range(begin, stop):

@@ -74,10 +74,7 @@ def _cos_sin(turns, series):
     odd = (quarter == 1) | (quarter == -1)
     half = (quarter == 2) | (quarter == -2)
     cosine, sine = (s, c) if odd else (c, s)
-    return (
-        -cosine if (quarter == 1) | half else cosine,
-        -sine if (quarter == -1) | half else sine,
-    )
+    return (-cosine if (quarter == 1) | half else cosine, -sine if (quarter == -1) | half else sine)
 
 
 @njit(cache=True, nogil=True)

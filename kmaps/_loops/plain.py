@@ -17,11 +17,10 @@ COSINE = (1.0, -19.73920865, 64.93931614, -85.44284467, 59.22016898)
 # The series of Taylor, whose next terms are below 1e-18.
 _TAYLOR = [(-1) ** (k // 2) * (2 * pi) ** k / factorial(k) for k in range(20)]
 
-SERIES = {
+SERIES = {  # sine and cosine, by the precision
     np.float32: (tuple(map(np.float32, SINE)), tuple(map(np.float32, COSINE))),
     np.float64: (tuple(map(np.float64, _TAYLOR[1::2])), tuple(map(np.float64, _TAYLOR[::2]))),
 }
-"""Sine and cosine, by the precision."""
 
 _LOW, _MAGNITUDE, _INFINITY = 0xFFFFFFFF, 0x7FFFFFFF, 0x7F800000
 _BLOCK_VALUES = 1 << 18  # of tables that are gathered at a time

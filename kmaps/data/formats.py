@@ -296,7 +296,7 @@ def _archive(manifest: Manifest) -> set[str]:
     return {"archive"}
 
 
-FORMATS: dict[str, Format] = {
+FORMATS: dict[str, Format] = {  # the formats that manifests name
     "scikit-learn-digits": _shipped("digits", tabular=False),
     "scikit-learn-breast-cancer": _shipped("breast_cancer", tabular=True),
     "scikit-learn-wine": _shipped("wine", tabular=True),
@@ -304,4 +304,3 @@ FORMATS: dict[str, Format] = {
     "pgm-folders": Format(_load_arrays, _archive, True, _decode_pgms, _store_pgms),
     "jpeg-folders": Format(_load_jpegs, _archive, False, _decode_jpegs, _store_jpegs),
 }
-"""The formats that manifests name."""

@@ -31,9 +31,7 @@ Arrays = dict[str, NDArray]  # what a stage leaves of a block of images
 Matrix: TypeAlias = "AnyMatrix"
 Report = Callable[[str, int, int], object]  # report(label, images done, images in all)
 
-MIN_MAX = "min-max"
-"""Scales the columns of a table to 0 … 1 by their ranges in the training rows."""
-
+MIN_MAX = "min-max"  # scales the columns of a table to 0 … 1 by their ranges in the training rows
 _BILINEAR = 2  # PIL.Image.Resampling.BILINEAR
 _NAMED = {"none": None, "l1": 1.0, "l2": 2.0}
 _GAMMA = re.compile(r"gamma=(\d+\.?\d*|\.\d+)")

@@ -15,8 +15,7 @@ from typing import Any, BinaryIO, cast
 
 from kmaps.errors import InputError, printable
 
-MOST_TEXT = 1 << 30
-"""Bytes of a text that is read whole."""
+MOST_TEXT = 1 << 30  # bytes of a text that is read whole
 _SUFFIX = ".part"
 # Bytes of names: with what is added they are no longer than 255.
 _LONGEST_STEM, _LONGEST_NODE = 120, 60

@@ -25,12 +25,11 @@ from kmaps.io.reader import Block, Reader, read_header, reason
 from kmaps.samples import AnyMatrix
 
 _POINTERS = 1 << 16  # row pointers of a CSR matrix read at a time
-_DAMAGE = (
+_DAMAGE = (  # what zipfile raises for an archive that is damaged one way or another
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError),
     *(KeyError, ValueError, OverflowError, struct.error),
     RuntimeError,  # encrypted, or packed in a way that Python lacks
 )
-"""What zipfile raises for an archive that is damaged one way or another."""
 
 
 def _native(values: NDArray) -> NDArray:

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from kmaps.errors import InputError
 from kmaps.samples import AnyMatrix, issparse
 
-LARGEST_WIDTH = 2**31 - 1
-"""Columns of sparse rows; indices beyond are no int32."""
+LARGEST_WIDTH = 2**31 - 1  # columns of sparse rows; indices beyond are no int32
 LARGEST_DENSE_WIDTH = 2**24
 """Columns of dense rows: one takes 128 MB, and a row is the least that is read at a time."""
 _LONGEST_HEADER = 10_000  # bytes; NumPy's own limit, but it reads what is longer all the same

@@ -32,9 +32,7 @@ READERS: Registry[Callable[..., Reader]] = Registry(
 _WITHOUT_NAMES = ("npy", "svm", "libsvm")  # of columns
 SAMPLE_ROWS = 10_000
 SAMPLE_BYTES = 32 << 20
-MEMORY = 24 << 20
-"""Bytes for the blocks in memory at one time."""
-
+MEMORY = 24 << 20  # bytes for the blocks in memory at one time
 Rows: TypeAlias = AnyMatrix
 
 

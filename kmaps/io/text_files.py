@@ -19,9 +19,7 @@ from kmaps.io.labels import BLANKS, check_label, find_column, is_number, split_f
 from kmaps.io.reader import LARGEST_WIDTH, Block, Reader
 from kmaps.samples import AnyMatrix
 
-Lines = list[tuple[int, bytes]]
-"""Line numbers, from 1, with the lines."""
-
+Lines = list[tuple[int, bytes]]  # line numbers, from 1, with the lines
 _Table = tuple[NDArray, dict[int, list[str]]]
 """The numbers, and the columns of text by their places."""
 

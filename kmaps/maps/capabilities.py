@@ -13,11 +13,7 @@ from scipy.sparse import issparse
 from sklearn.utils import Tags
 
 from kmaps.errors import InputError
-from kmaps.estimators import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-)
+from kmaps.estimators import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from kmaps.maps.version import MAP_VERSION
 
 if TYPE_CHECKING:

@@ -211,12 +211,11 @@ class FastfoodFrequencies(Frequencies):
         return turns
 
 
-STRUCTURES: dict[str, type[Frequencies]] = {
+STRUCTURES: dict[str, type[Frequencies]] = {  # the kinds of frequencies by name
     "dense": DenseFrequencies,
     "orthogonal": OrthogonalFrequencies,
     "fastfood": FastfoodFrequencies,
 }
-"""The kinds of frequencies by name."""
 
 
 def words(key: int, stream: int, rows: NDArray, n: int) -> NDArray:

@@ -35,8 +35,7 @@ ERRORS = ("absolute", "relative", "signature")
 METHODS = ("proj", "proj_product", "modulation", "modulation_no_lp")
 """The four methods of ldefm Table 2."""
 NORMS = ("linf", "l1")
-OPTIMAL = "optimal"
-"""The period of `HomogeneousMap` that suits the range of the data best."""
+OPTIMAL = "optimal"  # the period of `HomogeneousMap` that suits the range of the data best
 OUTPUTS = ("sign", "onehot")
 PIECES = ("linear", "constant")
 STRUCTURES = ("dense", "orthogonal", "fastfood")
@@ -248,7 +247,7 @@ def check_lowdim_joint(given: Any) -> None:
     check_flag("continuous", given.continuous)
 
 
-CHECKS: dict[str, Callable[[Any], None]] = {
+CHECKS: dict[str, Callable[[Any], None]] = {  # the check of each map by the map's name
     "homogeneous": check_homogeneous,
     "same-sign": check_homogeneous,
     "lowdim": check_lowdim,
@@ -266,4 +265,3 @@ CHECKS: dict[str, Callable[[Any], None]] = {
     "generalized-rbf": check_generalized,
     "radial": check_radial,
 }
-"""The check of each map by the map's name."""

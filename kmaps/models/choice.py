@@ -43,8 +43,7 @@ AUTO, PATH = "auto", "path"
 
 _PER_DECADE = 2
 
-Scores = Mapping[float, NDArray]
-"""The score of each unit, a sample or a fold, by the values of C."""
+Scores = Mapping[float, NDArray]  # the score of each unit, a sample or a fold, by the values of C
 
 
 class Powers(NamedTuple):
@@ -121,9 +120,7 @@ def _gains_little(before: NDArray, after: NDArray) -> bool:
     return bool(gains.sum() <= np.sqrt(gains @ gains))
 
 
-Places = NDArray[np.intp]
-"""Numbers of samples."""
-
+Places = NDArray[np.intp]  # numbers of samples
 Predict = Callable[[Sequence[float], Places, Places], Iterable[NDArray]]
 """``predict(grid, train, test)``: for each C, train on some samples and yield labels of others."""
 
@@ -333,12 +330,7 @@ def _folds_of(groups: NDArray, folds: int) -> Places:
 
 
 def along_c(
-    model: Any,
-    X: Any,
-    y: ArrayLike,
-    output: Output = "predict",
-    *,
-    weights: NDArray | None = None,
+    model: Any, X: Any, y: ArrayLike, output: Output = "predict", *, weights: NDArray | None = None
 ) -> Predict:
     """Return ``predict`` for :func:`cross_validate`: copies of a learner on one set of rows.
 

@@ -33,9 +33,7 @@ from kmaps.svm.learner import input_errors
 from kmaps.svm.probabilities import ProbabilisticClassifier
 from kmaps.svm.reduction import check_sample_weight
 
-Values = Iterable[float] | str
-"""Values of C, or the word for a rule of `kmaps.models.choice`."""
-
+Values = Iterable[float] | str  # values of C, or the word for a rule of `kmaps.models.choice`
 FOLD_TOL = 1e-2
 """The relative duality gap at which models that only choose C stop, if theirs is not larger.
 

@@ -105,10 +105,7 @@ class Evaluation:
 
 
 def evaluate(
-    y: ArrayLike,
-    scores: ArrayLike,
-    classes: ArrayLike,
-    probabilities: ArrayLike | None = None,
+    y: ArrayLike, scores: ArrayLike, classes: ArrayLike, probabilities: ArrayLike | None = None
 ) -> Evaluation:
     """Compare the scores of a classifier with the true labels of the rows.
 

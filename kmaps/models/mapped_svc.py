@@ -108,10 +108,7 @@ class MappedSVC(ProbabilisticClassifier):
         return self
 
     def _train_in_blocks(
-        self,
-        rows: MappedRows | StreamedRows,
-        labels: Labels,
-        before: Sequence[BlockProblem] = (),
+        self, rows: MappedRows | StreamedRows, labels: Labels, before: Sequence[BlockProblem] = ()
     ) -> Learnt:
         """Descend on the dual, some rows at a time."""
         train = partial(

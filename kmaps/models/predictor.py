@@ -18,12 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from kmaps.checks import refuse_not_finite
 from kmaps.errors import ConfigError, InputError
 from kmaps.models.outputs import RandomOutputs, kernel_values
-from kmaps.models.stored import (
-    StoredLinear,
-    given_parameters,
-    read_landmarks,
-    read_random_features,
-)
+from kmaps.models.stored import StoredLinear, given_parameters, read_landmarks, read_random_features
 from kmaps.parallel import compiled, product, threads
 from kmaps.samples import issparse, refuse_mask
 from kmaps.svm.coded.model import CodedModel
@@ -324,7 +319,7 @@ def _kernel_svc(file: ModelFile) -> Predictor:
     return _classifier(file, stored, scores, width)
 
 
-_READERS: dict[str, Callable[[ModelFile], Predictor]] = {
+_READERS: dict[str, Callable[[ModelFile], Predictor]] = {  # what reads the file of each estimator
     "CodedSVC": _coded_classifier,
     "CodedSVR": _coded_regressor,
     "CodedRidge": _coded_regressor,
@@ -332,4 +327,3 @@ _READERS: dict[str, Callable[[ModelFile], Predictor]] = {
     "LandmarkSVC": _landmarks,
     "KernelSVC": _kernel_svc,
 }
-"""What reads the file of each estimator."""

@@ -29,24 +29,14 @@ Floats = NDArray[np.float64]
 Combined = Mapping[str, Collection[str]]
 """The losses that a solver knows, by the penalty that they go with."""
 
-REDUCTIONS = ("ovr", "ovo")
-"""Of several classes to two."""
-
-METHODS = ("temperature", "sigmoid", "isotonic")
-"""Of probabilities."""
-
-MAX_ORDER = 100
-"""Of the homogeneous map inside a random one."""
-
+REDUCTIONS = ("ovr", "ovo")  # of several classes to two
+METHODS = ("temperature", "sigmoid", "isotonic")  # of probabilities
+MAX_ORDER = 100  # of the homogeneous map inside a random one
 MAX_FEATURES = 1 << 22
 """Of a model on random frequencies or landmarks: one frequency takes 50 MB then, at order 1."""
 
-SOLVERS = ("smo", "libsvm")
-"""Of `KernelSVC`."""
-
-LANDMARKS = ("uniform", "kmeans", "rpcholesky")
-"""How landmarks are chosen."""
-
+SOLVERS = ("smo", "libsvm")  # of `KernelSVC`
+LANDMARKS = ("uniform", "kmeans", "rpcholesky")  # how landmarks are chosen
 PENALTIES = ("l2", "l1")
 """Half the squared norm of all weights, and the sum of the norms of groups of them."""
 
@@ -162,12 +152,8 @@ def _named(*losses: type[Loss]) -> dict[str, type[Loss]]:
     return {loss.name: loss for loss in losses}
 
 
-LOSSES = _named(Hinge, SquaredHinge, Logistic)
-"""Of classification, by name."""
-
-INSENSITIVE = _named(EpsilonInsensitive, SquaredEpsilonInsensitive)
-"""Of regression, by name."""
-
+LOSSES = _named(Hinge, SquaredHinge, Logistic)  # of classification, by name
+INSENSITIVE = _named(EpsilonInsensitive, SquaredEpsilonInsensitive)  # of regression, by name
 HINGES = (Hinge.name, SquaredHinge.name)
 
 
@@ -323,11 +309,10 @@ def check_kernel_svc(given: Any, sigma: object) -> None:
         raise ConfigError(f"kernel {given.kernel!r} has no sigma, only rbf and the exp- kernels do")
 
 
-CHECKS: dict[str, Callable[[Any], None]] = {
+CHECKS: dict[str, Callable[[Any], None]] = {  # the checks, by the name of the estimator
     "CodedSVC": check_coded_svc,
     "CodedSVR": check_coded_svr,
     "CodedRidge": check_coded_ridge,
     "RandomFeatureSVC": check_random_features,
     "LandmarkSVC": check_landmarks,
 }
-"""The checks, by the name of the estimator."""

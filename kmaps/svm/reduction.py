@@ -19,8 +19,7 @@ from kmaps.samples import as_numpy, integers_like, namespace, whole
 if TYPE_CHECKING:
     from kmaps.svm.model_file import ModelFile
 
-BLOCK_VALUES = 2**22
-"""float64 values in one block of scores: 32 MB."""
+BLOCK_VALUES = 2**22  # float64 values in one block of scores: 32 MB
 
 
 @dataclass(frozen=True, eq=False)

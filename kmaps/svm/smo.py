@@ -107,10 +107,7 @@ class _Descent:
         n, is_whole = len(active), np.array_equal(places, np.arange(len(self._kernel)))
         room = 0 if is_whole else min(max(self._room // n, 2), n)
         self._packed = loops.Packed(
-            np.empty((room, n), np.float32),
-            np.full(n, -1),
-            np.full(room, -1),
-            np.full(1, -1),
+            np.empty((room, n), np.float32), np.full(n, -1), np.full(room, -1), np.full(1, -1)
         )
 
     def _keep(self) -> None:

@@ -14,13 +14,12 @@ from kmaps.bench.records.measures import MEASURES, accuracy_of
 from kmaps.bench.records.summary import kernel_order
 from kmaps.bench.report.front import COSTS, Point, front, points_of
 
-TITLES = {
+TITLES = {  # titles of axes, shorter or plainer than those of tables
     "time": "training (fit, encode, convert, train), s",
     "predict": "all test samples, s",
     "memory": "peak memory beyond the data, MB",
     "storage": "stored training set, tables and model, MB",
 }
-"""Titles of axes, shorter or plainer than those of tables."""
 
 _SIZE = 7.0
 _LINE = 0.2  # inches of one of the legend

@@ -17,7 +17,7 @@ from kmaps.bench.report.forms import one_line
 from kmaps.errors import NothingMeasured
 from kmaps.io import atomic_file
 
-COLORS = (
+COLORS = (  # distinct for colour-blind eyes (Okabe and Ito), and grey
     "#0072b2",
     "#d55e00",
     "#009e73",
@@ -27,7 +27,6 @@ COLORS = (
     "#666666",
     "#000000",
 )
-"""Distinct for colour-blind eyes (Okabe and Ito), and grey."""
 
 MARKERS = "osD^vP*X"
 DASHES = ("-", "--", "-.")

@@ -43,19 +43,17 @@ def _half(module: str, name: str) -> Callable[[Any], Any]:
     return accept
 
 
-KINDS: "Registry[Kind]" = Registry(
+KINDS: "Registry[Kind]" = Registry(  # what measures each kind
     {name: f"{package}.measure.KIND" for name, package in PACKAGES.items()},
     "kmaps.kinds",
     _half("measure", "KIND"),
 )
-"""What measures each kind."""
 
-SHOWN: "Registry[Shown]" = Registry(
+SHOWN: "Registry[Shown]" = Registry(  # what shows the records of each kind
     {name: f"{package}.show.SHOWN" for name, package in PACKAGES.items()},
     "kmaps.kinds",
     _half("show", "SHOWN"),
 )
-"""What shows the records of each kind."""
 
 
 def shown_of(records: list[dict]) -> "Shown":

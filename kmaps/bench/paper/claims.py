@@ -26,11 +26,10 @@ from kmaps.bench.records.lines import (
 from kmaps.bench.records.measures import MEASURES
 from kmaps.bench.records.times import has_doubtful_times
 
-COUNTED = (
+COUNTED = (  # columns without chance: the same cell gives the same number on every computer
     *("train_bytes", "paper_train_bytes", "table_bytes", "gram_bytes", "copy_bytes"),
     *("linf", "rms", "l1", "error_bound", "dim"),
 )
-"""Columns without chance: the same cell gives the same number on every computer."""
 
 OF_PAIRS = ("linf", "rms")
 """Those of them that on samples of several splits depend on which these are."""

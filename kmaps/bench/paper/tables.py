@@ -19,11 +19,7 @@ _RULE = (
     "interval 'on these training sets' does not know how others would come out; it is shown, and "
     "decides nothing."
 )
-_NEEDED = {
-    "above": "at least {} points",
-    "about": "within ± {} points",
-    "smaller": "at least {} ×",
-}
+_NEEDED = {"above": "at least {} points", "about": "within ± {} points", "smaller": "at least {} ×"}
 
 
 def claims_section(claims: Sequence[JudgedClaim]) -> str:

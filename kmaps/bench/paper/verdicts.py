@@ -17,9 +17,7 @@ from typing import Literal
 
 ALPHA = 0.05  # the error probability of intervals and verdicts: 95 % intervals
 
-LEEWAY = 0.5
-"""Points within which accuracies are about the same, unless a claim says otherwise."""
-
+LEEWAY = 0.5  # points within which accuracies are about the same, unless a claim says otherwise
 Relation = Literal["above", "about", "smaller"]
 Bounds = Callable[[float], tuple[float, float]]
 

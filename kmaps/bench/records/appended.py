@@ -18,9 +18,7 @@ from filelock import FileLock, Timeout
 
 from kmaps.errors import ConfigError, InputError, locking
 
-MOST_BYTES = 1 << 30
-"""Of a file that is read whole; a run of 100,000 cells has a quarter of it."""
-
+MOST_BYTES = 1 << 30  # of a file that is read whole; a run of 100,000 cells has a quarter of it
 _DEEPEST = 50  # lists and mappings within each other: those of records have three
 _MAY_BE_SURROGATE = re.compile(rb"\\u[dD]")
 

@@ -35,16 +35,13 @@ def _declared() -> dict[str, Column]:
 COLUMNS = _declared()
 """Every column, in order. Times in seconds, sizes in bytes, null where not measured."""
 
-PICKLED = "pickled"
-"""What ``storage_form`` says where a part is a third-party estimator."""
-
+PICKLED = "pickled"  # what ``storage_form`` says where a part is a third-party estimator
 LATER = frozenset(name for name, column in COLUMNS.items() if column.later)
 """Columns that older records of this format lack; there they are null."""
 
 _LONGEST = 60  # characters of a value in a message
 
-MORE = "more"
-"""The key in the file of what a kind measures besides these columns, by its own names."""
+MORE = "more"  # the key in the file of what a kind measures besides these columns, by its own names
 
 
 def check_record(record: Any, where: str) -> None:
@@ -126,10 +123,7 @@ _FITTING: dict[str, tuple[Callable[[Any], bool], str]] = {
     "number": (lambda v: v is None or is_number(v), "a finite number, up to 1e100, or null"),
     "whole": (lambda v: v is None or _is_whole(v), "a whole number or null"),
     "truth": (lambda v: v is None or isinstance(v, bool), "true, false or null"),
-    "numbers": (
-        lambda v: v is None or _are_numbers(v),
-        "a list of finite numbers or null",
-    ),
+    "numbers": (lambda v: v is None or _are_numbers(v), "a list of finite numbers or null"),
     "fraction": (lambda v: v is None or (is_number(v) and 0 <= v <= 1), "a number from 0 to 1"),
 }
 """Whether a value is what a column holds, and that in words."""
@@ -143,12 +137,11 @@ def cell_name(record: Mapping[str, Any]) -> str:
     return " ".join(filter(None, [*words, Row.of(record).label]))
 
 
-WARNED = {
+WARNED = {  # what there is to warn of, in words
     "stopped": "the solver stopped at its limit of passes",
     "clamped": "values outside the range fitted on were clamped to it",
     "skipped": "images that cannot be used were left out",
 }
-"""What there is to warn of, in words."""
 
 _TOLD_BY = {"stopped": "ConvergenceWarning: ", "clamped": "were clamped to it"}
 

@@ -89,7 +89,7 @@ class _Measures(dict[str, Measure]):
         return Measure(f"{title}, {unit}" if unit else title, (name,), unit)
 
 
-MEASURES = _Measures(
+MEASURES = _Measures(  # the measures by name, in the order of the help
     {
         "accuracy": _percent("accuracy", "accuracy"),
         "per-class": _percent("accuracy per class", "accuracy_per_class"),
@@ -134,7 +134,6 @@ MEASURES = _Measures(
         "storage-model": _megabytes("stored model", "model_bytes"),
     }
 )
-"""The measures by name, in the order of the help."""
 
 
 def accuracy_of(records: Iterable[Mapping[str, Any]]) -> str:

@@ -138,13 +138,12 @@ LEARNERS: dict[str, str] = {
 }
 """The words for learners of trade-offs; one that is not here goes by its name."""
 
-SOLVERS: dict[str, str] = {
+SOLVERS: dict[str, str] = {  # the words for who solves a classification
     "coded": "on codes",
     "liblinear": "LIBLINEAR",
     "libsvm": "LIBSVM",
     BY_ITSELF: "by itself",
 }
-"""The words for who solves a classification."""
 
 
 def words_of(method: str) -> Words:

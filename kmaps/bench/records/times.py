@@ -29,7 +29,7 @@ CONDITIONS = ("cpu", "cores", "threads", "jobs")
 
 Line = dict[str, Any]
 
-COLUMNS: dict[str, str] = {
+COLUMNS: dict[str, str] = {  # every column of a line with its meaning
     "key": "key of the record",
     "repeat": "number of the repeat, from 0",
     "common": "whether C is one that all cells have in common, not that of the record",
@@ -51,7 +51,6 @@ COLUMNS: dict[str, str] = {
     "command": "the command that was given",
     "started": "when the measurement started, UTC, ISO 8601",
 }
-"""Every column of a line with its meaning."""
 
 
 def read_times(folder: Path) -> list[Line]:

@@ -10,13 +10,12 @@ from kmaps.bench.records.row import Row
 from kmaps.bench.records.summary import latest_cells, summarize
 from kmaps.bench.report.forms import markdown_table
 
-COSTS = {
+COSTS = {  # what models cost: measures, and their short headings
     "time": "training, s",
     "predict": "test, s",
     "memory": "memory, MB",
     "storage": "stored, MB",
 }
-"""What models cost: measures, and their short headings."""
 
 _SETTING = ("setting", "dataset", "features", "normalize")
 _APART = ("experiment", *_SETTING)

@@ -17,12 +17,11 @@ from kmaps.bench.report.forms import markdown_table
 SPACING, FEATURES, FREQUENCIES, SAMPLES = "ε", "D", "m", "n"
 """What a law is over: the spacing of uniform anchors, or a number of something."""
 
-ERRORS = {
+ERRORS = {  # the errors of maps on pairs of samples, in words
     "bias": "mean error",
     "rms": "root mean square error",
     "deviation": "spread of the error",
 }
-"""The errors of maps on pairs of samples, in words."""
 
 _FALLING = {SPACING: ("bias", "rms"), FEATURES: ("deviation",)}
 """The errors that fall with the spacing of the anchors, and with the number of features."""

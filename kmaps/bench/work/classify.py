@@ -16,12 +16,7 @@ from kmaps import gram
 from kmaps.bench.records.row import BY_ITSELF, is_third_party
 from kmaps.bench.run.clock import UNTIMED, Timing
 from kmaps.bench.work.samples import Split
-from kmaps.bench.work.storage import (
-    coded_storage,
-    map_gram,
-    storage,
-    support_storage,
-)
+from kmaps.bench.work.storage import coded_storage, map_gram, storage, support_storage
 from kmaps.kernels import EXP_KERNELS, KERNELS
 from kmaps.maps import FeatureMap, make_map
 from kmaps.models import (
@@ -119,10 +114,7 @@ def _evaluate_exact(spec: ModelSpec, C: float, split: Split, timing: Timing) -> 
     model.fit(split.x_train, split.y_train)
     times = model.timings_
     timing.note(
-        fit_s=0.0,
-        encode_s=times["gram_s"],
-        convert_s=times["convert_s"],
-        train_s=times["train_s"],
+        fit_s=0.0, encode_s=times["gram_s"], convert_s=times["convert_s"], train_s=times["train_s"]
     )
     timing.trained()
     with timing.timed("predict_s"):

@@ -9,23 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from kmaps.data import (
-    Dataset,
-    Table,
-    cache_root,
-    draw_split,
-    load_dataset,
-)
+from kmaps.data import Dataset, Table, cache_root, draw_split, load_dataset
 from kmaps.errors import InputError
-from kmaps.features import (
-    MIN_MAX,
-    Extractor,
-    Feature,
-    Matrix,
-    Report,
-    extract,
-    get_normalization,
-)
+from kmaps.features import MIN_MAX, Extractor, Feature, Matrix, Report, extract, get_normalization
 
 if TYPE_CHECKING:
     from kmaps.data import Manifest, UserFiles

@@ -21,15 +21,7 @@ from kmaps.bench.work.samples import Split
 from kmaps.errors import ConfigError, suggest
 from kmaps.features import Matrix
 from kmaps.maps import RandomFeatures
-from kmaps.models import (
-    AUTO,
-    Choice,
-    Places,
-    Predict,
-    along_c,
-    along_c_precomputed,
-    cross_validate,
-)
+from kmaps.models import AUTO, Choice, Places, Predict, along_c, along_c_precomputed, cross_validate
 from kmaps.svm import KernelSVC, frequency_strength, prune, resample
 
 _TIMED = 3

@@ -16,14 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from kmaps.bench.work.trials import Tasks
-from kmaps.bench.work.voc import (
-    Detections,
-    Windows,
-    detect,
-    evaluate,
-    suppress,
-    training_windows,
-)
+from kmaps.bench.work.voc import Detections, Windows, detect, evaluate, suppress, training_windows
 from kmaps.data.annotations import Scene, load_voc
 from kmaps.data.cache import cache_root
 from kmaps.errors import DataError

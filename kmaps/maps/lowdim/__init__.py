@@ -4,10 +4,4 @@ from kmaps.maps.lowdim.joint import HarmonicMap, MultiLowDimMap
 from kmaps.maps.lowdim.solve import lp_signature, optimal_signature
 from kmaps.maps.lowdim.transformer import LowDimMap
 
-__all__ = [
-    "HarmonicMap",
-    "LowDimMap",
-    "MultiLowDimMap",
-    "lp_signature",
-    "optimal_signature",
-]
+__all__ = ["HarmonicMap", "LowDimMap", "MultiLowDimMap", "lp_signature", "optimal_signature"]

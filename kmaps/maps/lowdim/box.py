@@ -24,9 +24,7 @@ from kmaps.maps.lowdim.selection import (
 from kmaps.maps.lowdim.target import Target, box_target, line_target
 from kmaps.maps.signatures import even_in_each
 
-POLAR_RADIUS = 0.5
-"""Spacing of the polar pool's radii, in half waves."""
-
+POLAR_RADIUS = 0.5  # spacing of the polar pool's radii, in half waves
 _POLAR_DIRECTIONS = {2: 24, 3: 60}  # in a half space, by the number of inputs
 _NOISE = 0.2  # of the logarithm of a weight, in the order by which a start's atoms are chosen
 _SHIFTED_AXES = 0.3  # how often a start shifts an axis

@@ -116,12 +116,7 @@ def _linear_step(
     alphas[np.arange(n_moving), atoms] = -1
     ties = np.vstack([np.hstack([alphas, s * np.eye(n_moving)]) for s in (1, -1)])
     fit = minimise(
-        A,
-        sampled.values,
-        n_free=n_moving,
-        ties=ties,
-        quadrature=sampled.quadrature,
-        near=near,
+        A, sampled.values, n_free=n_moving, ties=ties, quadrature=sampled.quadrature, near=near
     )
     alpha, beta = fit.x[: len(omega)], fit.x[len(omega) :]
     share = np.divide(beta, alpha[atoms], out=np.zeros(n_moving), where=alpha[atoms] > 0)

@@ -25,9 +25,7 @@ from kmaps.svm.coded.block import State, StepResult, Table
 from kmaps.svm.coded.descent import Report
 from kmaps.svm.coded.problem import CodedProblem, CodedSolution, rescaled
 
-EFFORT = 0.15
-"""Part of all members that a round evaluates, about, where a round costs little."""
-
+EFFORT = 0.15  # part of all members that a round evaluates, about, where a round costs little
 _SLOWEST, _FASTEST = 2 / 3, 1.5  # changes of the factor from round to round
 _THERE = np.empty(0)  # what is with the workers
 _PAUSE = 2  # passes, after a climb that gained less than descent would have

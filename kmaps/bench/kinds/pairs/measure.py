@@ -26,9 +26,7 @@ from kmaps.features import Report
 from kmaps.kernels import KERNELS, OF_ONE_VARIABLE
 from kmaps.maps import MAPS, has_tables, make_map
 
-FOR_ANY_KERNEL = ("anchor", "nystroem", "exact-table")
-"""The maps that take any Mercer kernel."""
-
+FOR_ANY_KERNEL = ("anchor", "nystroem", "exact-table")  # the maps that take any Mercer kernel
 PairKernel = Annotated[str, known_name("kernel", lambda: [*KERNELS, *OF_ONE_VARIABLE])]
 
 

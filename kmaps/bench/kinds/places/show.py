@@ -12,7 +12,7 @@ class PlacesShown(Shown):
     fills = ("important", "n_train")
     judged = (Judged("important", NUMERICAL),)
     known_figures: ClassVar[Mapping[str, Figure]] = {
-        "places": Figure("kmaps.bench.figures.places.draw_places", needs_arrays=True),
+        "places": Figure("kmaps.bench.figures.places.draw_places", needs_arrays=True)
     }
 
     def measures(self, records: Sequence[Record]) -> tuple[str, ...]:

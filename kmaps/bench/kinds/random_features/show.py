@@ -16,7 +16,7 @@ class RandomFeaturesShown(Shown):
         Judged("dim", EXACT),
     )
     known_figures: ClassVar[Mapping[str, Figure]] = {
-        "convergence": Figure("kmaps.bench.figures.laws.draw_convergence"),
+        "convergence": Figure("kmaps.bench.figures.laws.draw_convergence")
     }
 
     def measures(self, records: Sequence[Record]) -> tuple[str, ...]:

@@ -43,9 +43,7 @@ class ScalingKind(ClassificationKind):
         whole = super().cells(experiment)
         return [
             replace(
-                cell,
-                row=replace(cell.row, size=size),
-                protocol={"official": True, "train": size},
+                cell, row=replace(cell.row, size=size), protocol={"official": True, "train": size}
             )
             for size in experiment.sizes
             for cell in whole

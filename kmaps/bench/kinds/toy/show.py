@@ -12,7 +12,7 @@ class ToyShown(Shown):
     fills = ("accuracy", "dim", "train_s")
     judged = (Judged("accuracy", FRACTION, highest=True), Judged("dim", EXACT))
     known_figures: ClassVar[Mapping[str, Figure]] = {
-        "functions": Figure("kmaps.bench.figures.learned.draw_functions", needs_arrays=True),
+        "functions": Figure("kmaps.bench.figures.learned.draw_functions", needs_arrays=True)
     }
 
     def measures(self, records: Sequence[Record]) -> tuple[str, ...]:
