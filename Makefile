@@ -12,7 +12,7 @@ PYTEST := bin/python -m pytest -n 2 --dist worksteal
 test test-one test-slow test-all soak test-oldest test-portable: export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help run reproduce test test-one test-slow test-all soak test-oldest test-portable canary mutants house lint format bench release build clean check-machine
+.PHONY: help run reproduce test test-one test-slow test-all soak test-oldest test-portable canary mutants house lint format bench docs release build clean check-machine
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
@@ -74,6 +74,9 @@ format: $(VENV)/.installed ## Fix format and what style can be fixed by itself
 bench: $(VENV)/.installed ## Measure the speed of each component against other libraries, as ratios
 	$(BIN)/python -m benchmarks
 
+docs: $(VENV)/.installed-docs ## Build the documentation site into docs/_build/html
+	$(BIN)/python -m sphinx -q -W --keep-going -d docs/_build/doctrees docs docs/_build/html
+
 release: $(VENV)/.installed ## Build the distributions, test them installed, and tag the version
 	packaging/release
 
@@ -92,6 +95,12 @@ $(VENV)/.installed: pyproject.toml | check-machine
 # Where there is no atheris for this Python, the targets that need it are left out.
 $(VENV)/.installed-fuzz: $(VENV)/.installed
 	$(BIN)/pip install --editable '.[dev,fuzz]' >&2 || echo "make: no atheris: the fuzz targets are left out" >&2
+	@touch $@
+
+$(VENV)/.installed-docs: docs/package.json $(VENV)/.installed
+	@command -v npm >/dev/null || { echo "make: npm not found: the site's scripts come from npm packages; install it (Debian: apt-get install npm)" >&2; exit 2; }
+	$(BIN)/pip install --editable '.[dev,docs]' >&2
+	cd docs && npm install --no-save --no-package-lock --ignore-scripts --no-audit --no-fund --loglevel=error >&2
 	@touch $@
 
 $(OLDEST)/.installed: pyproject.toml constraints-oldest.txt | check-machine

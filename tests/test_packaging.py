@@ -42,8 +42,9 @@ def test_version_stands_once():
 
 def test_the_oldest_versions_are_the_lower_bounds():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    extras = project["optional-dependencies"].values()
-    needed = [*project["dependencies"], *chain.from_iterable(extras)]
+    extras = project["optional-dependencies"]
+    del extras["docs"]  # the site, with the newest versions
+    needed = [*project["dependencies"], *chain.from_iterable(extras.values())]
     bounds = dict(line.split(">=") for line in needed if ">=" in line)
     for name in ("ruff", "check-jsonschema"):  # lint, with the newest version
         del bounds[name]

@@ -82,8 +82,8 @@ class HomogeneousMap(AdditiveMap):
 
     Notes
     -----
-    Negative values use the signed extension, sign(x)·Ψ(|x|) (hkm Lemma 2). float32 input is encoded
-    with an error of at most 1e-5 of sqrt(x^γ) in each output.
+    Negative values use the signed extension, ``sign(x)·Ψ(|x|)`` (hkm Lemma 2). float32 input is
+    encoded with an error of at most 1e-5 of sqrt(x^γ) in each output.
 
     Examples
     --------
@@ -174,7 +174,7 @@ class SameSignMap(HomogeneousMap):
 
     See Also
     --------
-    HomogeneousMap : The first extension, sign(xy)·k(|x|, |y|), with half the outputs.
+    HomogeneousMap : The first extension, ``sign(xy)·k(|x|, |y|)``, with half the outputs.
 
     Examples
     --------

@@ -85,7 +85,7 @@ class ProductMap(DenseMap):
         return self
 
     def transform(self, X: ArrayLike) -> NDArray:
-        """Map rows to (n, n_outputs_), in the dtype of X."""
+        """Map rows to ``(n, n_outputs_)``, in the dtype of X."""
         check_is_fitted(self)
         self._refuse_sparse(X)
         X = validate_data(self, X, reset=False, dispatch=True, dtype=[np.float64, np.float32])

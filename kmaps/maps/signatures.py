@@ -44,7 +44,7 @@ def signature_kernel(signature: Function, name: str = "signature") -> Kernel:
     `ExactMap` and `CodedSVC` take. ``signature`` is an even function of λ = log y/x, elementwise on
     arrays, positive at 0 and positive definite; anything else is refused (ConfigError), what is not
     positive definite when the spectrum is asked for. That is integrated numerically, for signatures
-    that vanish by |λ| = 4096.
+    that vanish by ``|λ| = 4096``.
 
     Examples
     --------

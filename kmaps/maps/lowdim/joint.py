@@ -70,7 +70,7 @@ class JointMap(DenseMap):
         return lambda lam: of_one(lam).prod(axis=1)
 
     def transform(self, X: ArrayLike) -> NDArray:
-        """Encode points as (n, n_outputs_), in the dtype of X, those outside the range clamped."""
+        """Encode points as ``(n, n_outputs_)``, in the dtype of X; outside the range they clamp."""
         check_is_fitted(self)
         self._refuse_sparse(X)
         X = validate_data(self, X, reset=False, dispatch=True, dtype=[np.float64, np.float32])

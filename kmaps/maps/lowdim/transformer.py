@@ -95,7 +95,7 @@ class LowDimMap(AdditiveMap):
     Notes
     -----
     Of a homogeneous kernel, zero maps to zero and negative values use the signed extension,
-    sign(x)·Ψ(|x|); beyond the ratio the absolute error is at most
+    ``sign(x)·Ψ(|x|)``; beyond the ratio the absolute error is at most
     :math:`e^{-\lambda/2}(\mathcal{K}(\lambda) + \sum\alpha)`. float32 input is encoded with an
     error of at most 1e-5 of √x, or of 1e-6 for a stationary kernel.
 

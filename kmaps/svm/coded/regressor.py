@@ -3,7 +3,7 @@
 The targets y are first shifted by their weighted mean, which the intercept then adds; with
 e = y - mean - f(x) the losses are
 
-    epsilon_insensitive max(0, |e| - epsilon), squared_epsilon_insensitive its square.
+    epsilon_insensitive ``max(0, |e| - epsilon)``, squared_epsilon_insensitive its square.
 """
 
 import warnings
@@ -163,7 +163,7 @@ class CodedSVR(CodedRegressor):
     Attributes
     ----------
     objective_, duality_gap_ : ndarray, shape (1,)
-        The primal objective, |w|²/2 + C Σ loss, and the relative duality gap, a part of it.
+        The primal objective, ``|w|²/2 + C Σ loss``, and the relative duality gap, a part of it.
     n_iter_ : ndarray of int, shape (1,)
         Passes, rounded up.
     model_, levels_, map_, form_, codes_bytes_, n_features_in_, timings_, model_bytes_
@@ -207,7 +207,7 @@ class CodedSVR(CodedRegressor):
 class CodedRidge(CodedRegressor):
     """Additive-kernel ridge regression, trained on one byte per value.
 
-    It minimises Σ weight_i e_i² + alpha |w|², by coordinate descent on the dual.
+    It minimises ``Σ weight_i e_i² + alpha |w|²``, by coordinate descent on the dual.
 
     Use it for targets whose errors are normal, as a smooth additive model.
 

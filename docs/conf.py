@@ -1,0 +1,90 @@
+"""Sphinx builds the site with this: `make docs`. What it generates is written by `_ext`."""
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE / "_ext")]
+
+import generate  # noqa: E402
+
+from kmaps import __version__  # noqa: E402
+
+project = "kmaps"
+author = "The kmaps maintainers"
+copyright = author
+version = release = __version__
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.mathjax",
+    "sphinx_click",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build", "node_modules", "gallery", "sg_execution_times.rst"]
+templates_path = ["_templates"]
+nitpicky = False
+
+myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist"]
+myst_heading_anchors = 3
+
+autosummary_generate = True
+autodoc_typehints = "none"
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+
+# Formulas are set in the reader's browser, by KaTeX from this site: Sphinx's extension for MathJax
+# loads it on the pages that have some, and _static/math.js calls it.
+mathjax_path = "vendor/katex/katex.min.js"
+
+sphinx_gallery_conf = {
+    "examples_dirs": "gallery",
+    "gallery_dirs": "examples",
+    "filename_pattern": r"plot_",
+    "within_subsection_order": "FileNameSortKey",
+    "download_all_examples": False,
+    "show_memory": False,
+    "show_signature": False,
+    "min_reported_time": 5,
+    "plot_gallery": "True",
+    "abort_on_example_error": True,
+    "image_scrapers": ("matplotlib",),
+    "thumbnail_size": (400, 280),
+    "backreferences_dir": "examples/backreferences",
+    "doc_module": ("kmaps",),
+    "reference_url": {"kmaps": None},
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "kmaps"
+html_static_path = ["_static", "_build/static"]
+html_css_files = ["vendor/katex/katex.min.css", "site.css"]
+html_js_files = ["math.js"]
+html_show_sourcelink = False
+html_copy_source = False
+html_theme_options = {
+    "logo": {"text": "kmaps"},
+    "navbar_align": "left",
+    "navbar_persistent": ["search-button"],
+    "header_links_before_dropdown": 6,
+    "show_prev_next": False,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+
+
+def skip_member(app, what, name, member, skip, options):
+    """Leave out what scikit-learn documents itself."""
+    return skip or str(getattr(member, "__module__", "")).startswith("sklearn") or None
+
+
+def setup(app):
+    app.connect("autodoc-skip-member", skip_member)
+    generate.everything(HERE)
+    app.connect("source-read", generate.relink_source)
