@@ -4,7 +4,7 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -13,7 +13,7 @@ from kmaps.bench.kinds.shown import Shown
 from kmaps.bench.records.arrays import Arrays, Correct
 from kmaps.bench.records.row import LATER, Row, in_words
 from kmaps.bench.run.clock import Timing
-from kmaps.bench.spec.fields import Experiment
+from kmaps.bench.spec.fields import FIRST_SPLIT, Experiment
 from kmaps.bench.spec.positions import Mistake, Node
 from kmaps.data import Dataset, Table, draw_split, load_dataset
 from kmaps.features import Feature, Report, make_feature
@@ -29,7 +29,8 @@ class Cell:
 
     ``row`` stands for the columns of the row, and ``C``, how C is chosen, for those that begin with
     ``C_``. ``source`` locates a dataset that does not come with kmaps; only its digest enters the
-    key, and it is not recorded. The name of the experiment does not enter the key either.
+    key, and it is not recorded. The name of the experiment does not enter the key either, nor does
+    ``chosen``: the columns of the choice of C where that was made on another split.
     """
 
     kind: str
@@ -49,10 +50,17 @@ class Cell:
     settings: dict[str, Any] = field(default_factory=dict)
     options: dict[str, Any] = field(default_factory=dict)
     C: dict[str, Any] = field(default_factory=dict)
+    chosen: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def first(self) -> "Cell | None":
+        """The cell on the first split, where that chooses the C of this one."""
+        elsewhere = self.split and self.C.get("chosen_on") == FIRST_SPLIT
+        return replace(self, split=0) if elsewhere else None
 
     @property
     def columns(self) -> dict[str, Any]:
-        apart = ("row", "C", "source", "feature_name")
+        apart = ("row", "C", "chosen", "source", "feature_name")
         columns = {name: value for name, value in vars(self).items() if name not in apart}
         columns["features"] = self.features
         choice = {f"C_{name}": value for name, value in self.C.items()}

@@ -47,6 +47,7 @@ CONDITIONS = {
     "C_folds": "folds",
     "C_samples": "samples that C is chosen on",
     "C_unit_norm": "unit norm",
+    "C_chosen_on": "splits that C is chosen on",
     "map_version": "map_version",
 }
 """Record columns that must agree for two measurements to compare, with their names in messages."""

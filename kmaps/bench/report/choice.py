@@ -15,7 +15,9 @@ def choice_section(records: Sequence[Record]) -> str:
     rows = chosen_rows(records)
     if not rows:
         return ""
-    chosen = f"By cross-validation in the training split, from {grid_text(records)}."
+    once = any(record["C_chosen_on"] for record in records)
+    where = "set of the first split, one C for all splits" if once else "split"
+    chosen = f"By cross-validation in the training {where}, from {grid_text(records)}."
     at_edge = [row for row in rows if row.is_at_edge]
     if not at_edge:
         return f"{chosen} No row of {len(rows)} has its C at the edge of the values compared."

@@ -1,9 +1,11 @@
 """Running an experiment of any kind: plan its cells, measure those without a record."""
 
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ from joblib import cpu_count
 from kmaps import threads as compiled_threads
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds.kind import Cell, Kind
-from kmaps.bench.kinds.shown import draw_figures
+from kmaps.bench.kinds.shown import CHOICE, draw_figures
 from kmaps.bench.records.arrays import CORRECT, collect_arrays, write_arrays
 from kmaps.bench.records.columns import COLUMNS, FORMAT, Record
 from kmaps.bench.records.file import RecordsFile, latest, write_definition
@@ -171,8 +173,9 @@ def run(
             function = measure or Measuring(experiment.kind, workers.threads, skip_bad, folder=code)
             shared = _shared_columns(workers, command)
             tally = Tally({k: cell.row.method for k, cell in todo.items()}, workers.jobs, progress)
-            with closing(workers.measured(kind, function, batches_of(kind, todo))) as results:
-                for record in _recorded(results, todo, kind, shared, folder, file, tally):
+            recording = _Recording(kind, planned, folder, file, shared, tally)
+            with closing(recording.measured(todo, workers, function)) as records:
+                for record in records:
                     new.append(record)
                     if fail_fast and record["status"] == "failed":
                         break
@@ -211,25 +214,60 @@ def _unsettled(
     return {key: cell for key, cell in wanted.items() if status.get(key) not in settled}
 
 
-def _recorded(
-    results: Iterable[tuple[Finished, dict[str, Any]]],
-    todo: Mapping[str, Cell],
-    kind: Kind,
-    shared: Mapping[str, Any],
-    folder: Path,
-    file: RecordsFile,
-    tally: Tally,
-) -> Iterator[Record]:
-    """Write and yield the record of each cell as it ends, its arrays before the record itself."""
-    for done, machine in results:
-        record = _record({**shared, **machine}, todo[done.key], done, kind)
+@dataclass(frozen=True)
+class _Recording:
+    """Writes the records of cells as they end; ``shared`` are columns of all of them."""
+
+    kind: Kind
+    planned: Mapping[str, Cell]
+    folder: Path
+    file: RecordsFile
+    shared: Mapping[str, Any]
+    tally: Tally
+
+    def measured(
+        self, todo: Mapping[str, Cell], workers: Workers, function: Function
+    ) -> Generator[Record, None, None]:
+        """Measure cells; those whose C another split chooses come after all others."""
+        records = {record["key"]: record for record in self.file.records}
+        for follow in (False, True):
+            cells = {key: cell for key, cell in todo.items() if bool(cell.first) is follow}
+            if not cells:
+                continue
+            ready, failed = self._with_choices(cells, records) if follow else (cells, [])
+            batches = batches_of(self.kind, ready)
+            with closing(workers.measured(self.kind, function, batches)) as results:
+                for done, machine in chain(((one, {}) for one in failed), results):
+                    record = self._record(todo[done.key], done, machine)
+                    records[done.key] = record
+                    yield record
+
+    def _with_choices(
+        self, cells: Mapping[str, Cell], records: Mapping[str, Record]
+    ) -> tuple[dict[str, Cell], list[Finished]]:
+        """Return cells with the C of their first splits, and as failures those without one."""
+        ready, failed = {}, []
+        for key, cell in cells.items():
+            chosen_by = next(first for first, one in self.planned.items() if one == cell.first)
+            first = records[chosen_by]
+            if first["status"] == "ok":
+                chosen = {name: first[name] for name in CHOICE if name != "cv_s"}
+                ready[key] = replace(cell, chosen=chosen)
+            else:
+                why = Failure(f"no C was chosen: its cell on split 0 failed ({first['error']})")
+                failed.append(Finished(key, why, datetime.now(UTC), 0.0))
+        return ready, failed
+
+    def _record(self, cell: Cell, done: Finished, machine: Mapping[str, Any]) -> Record:
+        """Write the record of a cell, its arrays before the record itself, and return it."""
+        record = _record({**self.shared, **machine}, cell, done, self.kind)
         if not isinstance(done.result, Failure):
-            write_arrays(folder, done.key, done.result.arrays)
+            write_arrays(self.folder, done.key, done.result.arrays)
             if done.result.correct:
-                write_arrays(folder, done.key, done.result.correct.arrays, CORRECT)
-        file.append(record)
-        tally.count(done.key, record, done.seconds)
-        yield record
+                write_arrays(self.folder, done.key, done.result.correct.arrays, CORRECT)
+        self.file.append(record)
+        self.tally.count(done.key, record, done.seconds)
+        return record
 
 
 def batches_of(kind: Kind, todo: Mapping[str, Cell]) -> list[dict[str, Cell]]:

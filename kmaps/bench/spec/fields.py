@@ -159,6 +159,7 @@ def _normalization(value: str) -> None:
 
 
 AUTO = "auto"  # what stands for values of C
+FIRST_SPLIT = "first-split"  # whose training samples choose the C of all splits
 
 
 def _auto_or_values(given: Any, handler: ValidatorFunctionWrapHandler) -> Any:

@@ -70,6 +70,7 @@ class Tuning(Model):
     By cross-validation inside the training split, on all of it or on a stratified draw of
     ``samples``; every method sees the same samples and folds, and ties go to the smaller C. With
     ``grid: auto`` the values are those of one rule for all methods (:mod:`kmaps.models.choice`).
+    With ``chosen_on: first-split`` a row has one C, that of its first split, on all of them.
 
     With ``unit_norm``, C and the learner's bias are those for encoded rows divided by the root mean
     square norm of the training rows (exact: for the kernel divided by its mean k(x, x)). Then one
@@ -82,6 +83,7 @@ class Tuning(Model):
     folds: Annotated[int, Field(ge=2)] = 3
     samples: PositiveInt | None = None
     unit_norm: bool = False
+    chosen_on: Literal["first-split"] | None = None
 
     @validator(mode="before")
     @classmethod
@@ -94,14 +96,23 @@ class Tuning(Model):
     def _enough(self) -> "Tuning":
         if self.samples is not None and self.samples < self.folds:
             raise ValueError(f"samples must be at least folds ({self.folds}), got {self.samples}")
+        if self.chosen_on and self._is_given:
+            raise ValueError("chosen_on: one value of C is given, so none is chosen; leave it out")
         return self
+
+    @property
+    def _is_given(self) -> bool:
+        return not isinstance(self.grid, str) and len(self.grid) == 1  # a list, not auto
 
     @property
     def of_cell(self) -> dict[str, Any]:
         """The choice as cells have it: without a choice there are no folds and no samples."""
-        alone = not isinstance(self.grid, str) and len(self.grid) == 1  # a list, not auto
         given = dict(self)  # not dumped: pydantic warns of auto where a list is declared
-        return {name: given[name] for name in ("grid", "unit_norm")} if alone else given
+        if self._is_given:
+            return {name: given[name] for name in ("grid", "unit_norm")}
+        if self.chosen_on is None:  # keys of cells without it are as before there was one
+            del given["chosen_on"]
+        return given
 
 
 class Classification(OnSamples):
@@ -122,6 +133,15 @@ class Classification(OnSamples):
             raise ValueError("nothing to run: name baselines, maps or classifiers")
         if "exact" in self.baselines and not self.kernels:
             raise ValueError("the baseline 'exact' needs kernels")
+        return self
+
+    @validator(mode="after")
+    def _chosen_without_tests(self) -> "Classification":
+        if self.C.chosen_on and self.dataset.choose is None:
+            raise ValueError(
+                f"C.chosen_on: {self.C.chosen_on} would choose C on samples that other splits "
+                "test on; it goes with a dataset of official groups, choose: K of the training ones"
+            )
         return self
 
 
@@ -171,14 +191,17 @@ class ClassificationKind(SampledKind):
         from kmaps.bench.work.classify import Choosing, choose_c, evaluate
 
         spec, shared = _spec(cell), _scaled(cell, shared)
-        with timing.timed("cv_s"):
-            choosing = Choosing(seed=cell.choice_seed, **cell.C)
-            training = shared.x_train, shared.y_train, shared.groups_train
-            choice = choose_c(spec, choosing, *training)
-        timing.begin()
-        columns, predicted = evaluate(spec, choice.C, shared, timing)
+        choice = cell.chosen
+        if not choice:
+            with timing.timed("cv_s"):
+                given = {name: value for name, value in cell.C.items() if name != "chosen_on"}
+                choosing = Choosing(seed=cell.choice_seed, **given)
+                training = shared.x_train, shared.y_train, shared.groups_train
+                choice = choice_columns(choose_c(spec, choosing, *training))
+            timing.begin()
+        columns, predicted = evaluate(spec, choice["C"], shared, timing)
         correct = Correct.of(shared.y_test, predicted)
-        columns |= {**choice_columns(choice), **shared.sizes, **correct.columns}
+        columns |= {**choice, **shared.sizes, **correct.columns}
         return Measured(columns, correct=correct)
 
 
