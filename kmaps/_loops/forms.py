@@ -85,7 +85,7 @@ def _apply(codes, features, k, begin, weights, sums, size, basis, stride, lanes,
 def sum_codes(codes, features, begin, stop, weights, size, basis, stride, lanes, blocks, first):
     """Return the sums of what the codes ``begin`` … ``stop`` - 1, a row, make of their weights."""
     # Four sums at a time: each addition would have to wait for the one before.
-    a = b = c = d = fill(float32(0), lanes)
+    a = b = c = d = fill(weights.dtype.type(0), lanes)
     form = size, basis, stride, lanes, blocks, first
     k = begin
     while k + 4 <= stop:

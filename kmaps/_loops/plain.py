@@ -48,7 +48,7 @@ def nearest_sorted(values, low, high, start, edges, half, codes):
 
 
 def sum_rows(codes, usual, tables):
-    """Return the sums (n, P) of the rows of tables (d, L, P) that codes (n, d) name, in float32.
+    """Return the sums (n, P) of the rows of tables (d, L, P) that codes (n, d) name.
 
     Without ``usual`` all codes count; else only those that are another. Every fourth number goes
     into one of four sums, as in `kmaps._loops.forms.sum_codes`.
@@ -71,7 +71,7 @@ def _sum_some(codes, usual, tables):
         counts = np.bincount(row, minlength=n)
         place = np.arange(len(row)) - (np.cumsum(counts) - counts)[row]
         one = np.where(place < counts[row] // 4 * 4, place % 4, 0)
-        sums = np.zeros((n, 4, width), np.float32)
+        sums = np.zeros((n, 4, width), tables.dtype)
         np.add.at(sums, (row, one), tables[feature, codes[row, feature]])
     return (sums[:, 0] + sums[:, 1]) + (sums[:, 2] + sums[:, 3])
 

@@ -1,4 +1,4 @@
-"""Vectors of float32 for compiled loops.
+"""Vectors of float32 or float64 for compiled loops.
 
 LLVM turns a loop over one long array into vector instructions by itself, but not a sum of many
 short products, one row of a table for each value: there, these operations say what is wanted. They
@@ -14,28 +14,36 @@ from numba.core import cgutils
 from numba.extending import intrinsic, models, register_model
 
 _FLOAT = ir.FloatType()
+_KINDS = {types.float32: _FLOAT, types.float64: ir.DoubleType()}
+_SINGLE = np.dtype(np.float32)
 _ALIGNMENT = 64  # bytes: a whole register, and a whole line of the cache
 
 
 class Vector(types.Type):
-    """The compiled type of a vector of so many lanes."""
+    """The compiled type of a vector of so many lanes of ``number``."""
 
-    def __init__(self, lanes: int):
-        self.lanes = lanes
-        super().__init__(f"Vector({lanes})")
+    def __init__(self, lanes: int, number: types.Float):
+        self.lanes, self.number = lanes, number
+        super().__init__(f"Vector({lanes}, {number})")
+
+    @property
+    def form(self):
+        """LLVM's type."""
+        return ir.VectorType(_KINDS[self.number], self.lanes)
 
 
 @register_model(Vector)
 class _VectorModel(models.PrimitiveModel):
     def __init__(self, manager, vector):
-        super().__init__(manager, vector, ir.VectorType(_FLOAT, vector.lanes))
+        super().__init__(manager, vector, vector.form)
 
 
-def aligned_zeros(size: int) -> np.ndarray:
-    """Return float32 zeros that begin on a line of the cache."""
-    room = np.zeros(size * 4 + _ALIGNMENT, np.uint8)
+def aligned_zeros(size: int, dtype: np.dtype = _SINGLE) -> np.ndarray:
+    """Return zeros, by default in float32, that begin on a line of the cache."""
+    n_bytes = size * dtype.itemsize
+    room = np.zeros(n_bytes + _ALIGNMENT, np.uint8)
     start = -room.ctypes.data % _ALIGNMENT
-    return room[start : start + 4 * size].view(np.float32)
+    return room[start : start + n_bytes].view(dtype)
 
 
 @intrinsic
@@ -68,36 +76,36 @@ def prefetch(typing, array, k):
 @intrinsic
 def fill(typing, value, lanes):
     """Return a vector with ``value`` in every lane."""
-    vector = Vector(len(lanes))
+    vector = Vector(len(lanes), value)
 
     def generate(context, builder, signature, arguments):
-        filled = ir.Constant(ir.VectorType(_FLOAT, vector.lanes), ir.Undefined)
+        filled = ir.Constant(vector.form, ir.Undefined)
         for lane in range(vector.lanes):
             filled = builder.insert_element(filled, arguments[0], ir.IntType(32)(lane))
         return filled
 
-    return vector(types.float32, lanes), generate
+    return vector(value, lanes), generate
 
 
 @intrinsic
 def load(typing, array, start, lanes):
-    """Return ``array[start : start + len(lanes)]`` of a contiguous float32 array, unchecked."""
-    vector = Vector(len(lanes))
+    """Return ``array[start : start + len(lanes)]`` of a contiguous array, unchecked."""
+    vector = Vector(len(lanes), array.dtype)
 
     def generate(context, builder, signature, arguments):
         place = _place(context, builder, signature, arguments, vector)
-        return builder.load(place, align=4)
+        return builder.load(place, align=vector.number.bitwidth // 8)
 
     return vector(array, types.intp, lanes), generate
 
 
 @intrinsic
 def store(typing, array, start, vector):
-    """Write a vector to ``array[start:]`` of a contiguous float32 array, unchecked."""
+    """Write a vector to ``array[start:]`` of a contiguous array, unchecked."""
 
     def generate(context, builder, signature, arguments):
         place = _place(context, builder, signature, arguments, vector)
-        builder.store(arguments[2], place, align=4)
+        builder.store(arguments[2], place, align=vector.number.bitwidth // 8)
         return context.get_dummy_value()
 
     return types.void(array, types.intp, vector), generate
@@ -140,10 +148,10 @@ def larger(typing, a, b):
 
 @intrinsic
 def total(typing, vector):
-    """Return the sum of the lanes."""
+    """Return the sum of the lanes, of float32."""
 
     def generate(context, builder, signature, arguments):
-        of = ir.FunctionType(_FLOAT, [_FLOAT, ir.VectorType(_FLOAT, vector.lanes)])
+        of = ir.FunctionType(_FLOAT, [_FLOAT, vector.form])
         name = f"llvm.vector.reduce.fadd.v{vector.lanes}f32"
         function = cgutils.get_or_insert_function(builder.module, of, name)
         zero = ir.Constant(_FLOAT, 0.0)
@@ -156,4 +164,4 @@ def _place(context, builder, signature, arguments, vector):
     """Return the address of a vector in the array that is the first argument."""
     array = context.make_array(signature.args[0])(context, builder, arguments[0])
     address = builder.gep(array.data, [arguments[1]])
-    return builder.bitcast(address, ir.VectorType(_FLOAT, vector.lanes).as_pointer())
+    return builder.bitcast(address, vector.form.as_pointer())

@@ -23,7 +23,7 @@ from sklearn.utils.metaestimators import available_if
 from kmaps.checks import present
 from kmaps.errors import ConfigError, InputError
 from kmaps.parallel import product
-from kmaps.samples import as_numpy, like, namespace
+from kmaps.samples import as_numpy, is_foreign, like, namespace
 from kmaps.svm.learner import ReducedClassifier, taken
 from kmaps.svm.losses import check_probability
 from kmaps.svm.reduction import Labels, Probabilities
@@ -232,11 +232,14 @@ class LinearClassifier(ProbabilisticClassifier):
         self.model_bytes_ = self.coef_.nbytes + self.intercept_.nbytes
 
     def _scores(self, X: Any) -> NDArray:
+        if self.probability == "isotonic" and not is_foreign(X):
+            X = X.astype(np.float64)  # curves that are steep
         scores = X @ self.coef_.T if issparse(X) else linear_scores(X, self.coef_)
         return scores + like(scores, self.intercept_)
 
     def add_to_graph(self, graph: "Graph", x: "Tensor") -> None:
         """Add the outputs of the model to an ONNX graph."""
+        x = graph.cast(x, np.float64) if self.probability == "isotonic" else x
         self._add_outputs(graph, graph.affine(x, self.coef_.T, self.intercept_))
 
 

@@ -216,6 +216,7 @@ class CodedEstimator(Learner):
             intercept=np.array([solution.constant * self.bias + shift for solution in solutions]),
             calibration=calibration,
             importance=np.empty((0, 0), np.float32),
+            exact=vars(self).get("probability") == "isotonic",
         )
         self.model_ = replace(model, importance=self._importances(model, training, weights))
         self.model_bytes_ = self.model_.nbytes

@@ -11,7 +11,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from kmaps.checks import MAX_LEVELS
 from kmaps.codes.codebook import SPARSE, Codebook
@@ -45,20 +45,22 @@ _BLOCK_CODES, _MOST_BLOCKS = 1 << 22, 8
 
 
 class ScoreTables:
-    """What each code adds to the score of each binary problem.
+    """What each code adds to the score of each binary problem, and its sums, in ``dtype``.
 
     The weights (P, d, m) belong to a basis (1 or d, L, m) on the levels; None: they are the values.
+    The values are of single precision.
     """
 
-    def __init__(self, basis: NDArray | None, weights: NDArray):
+    def __init__(self, basis: NDArray | None, weights: NDArray, dtype: DTypeLike = np.float32):
         self.basis = basis
         self.weights = weights
+        self.dtype = np.dtype(dtype)
         n_problems, d, m = weights.shape
         self.n_levels = m if basis is None else basis.shape[1]
-        self.nbytes = 4 * d * self.n_levels * n_problems
+        self.nbytes = self.dtype.itemsize * d * self.n_levels * n_problems
 
     @cached_property
-    def _kept(self) -> list[tuple[NDArray[np.float32], int, int]]:
+    def _kept(self) -> list[tuple[NDArray, int, int]]:
         return list(self._made())
 
     def values(self, problems: slice = slice(None)) -> NDArray[np.float32]:
@@ -72,7 +74,7 @@ class ScoreTables:
         values = self.basis[0] @ weights.reshape(p * d, m).T
         return values.reshape(-1, p, d).transpose(2, 0, 1)
 
-    def score(self, rows: "CodeRows") -> NDArray[np.float32]:
+    def score(self, rows: "CodeRows") -> NDArray:
         """Return the scores of rows, (n, P), without intercepts.
 
         Codes that the rows leave out add nothing.
@@ -80,11 +82,11 @@ class ScoreTables:
         from kmaps._loops.forms import CodeRows, look_up
 
         n = len(rows.bounds) - 1
-        scores = np.empty((n, len(self.weights)), np.float32)
+        scores = np.empty((n, len(self.weights)), self.dtype)
         per_row = max(1, len(rows.codes) // max(1, n))
         column = 0
         for table, lanes, width in self._kept if self.nbytes <= _KEPT else self._made():
-            out = np.empty((n, lanes), np.float32)
+            out = np.empty((n, lanes), self.dtype)
 
             def block(
                 start: int,
@@ -103,9 +105,7 @@ class ScoreTables:
             column += width
         return scores
 
-    def score_plainly(
-        self, codes: NDArray[np.uint8], zero: NDArray[np.intp]
-    ) -> NDArray[np.float32]:
+    def score_plainly(self, codes: NDArray[np.uint8], zero: NDArray[np.intp]) -> NDArray:
         """Return what :meth:`score` returns of `rows_of`, of codes (n, d), by NumPy alone."""
         from kmaps._loops.plain import sum_rows
 
@@ -114,22 +114,22 @@ class ScoreTables:
         return np.hstack([sum_rows(codes, zero[0] if listed else None, one) for one in groups])
 
     @cached_property
-    def _whole(self) -> list[NDArray[np.float32]]:
+    def _whole(self) -> list[NDArray]:
         return list(self._each())
 
-    def _each(self) -> Iterator[NDArray[np.float32]]:
+    def _each(self) -> Iterator[NDArray]:
         """Yield the tables (d, L, p) of each group of problems."""
         for start in range(0, len(self.weights), _TOGETHER):
-            yield self.values(slice(start, start + _TOGETHER))
+            yield self.values(slice(start, start + _TOGETHER)).astype(self.dtype, copy=False)
 
-    def _made(self) -> Iterator[tuple[NDArray[np.float32], int, int]]:
+    def _made(self) -> Iterator[tuple[NDArray, int, int]]:
         """Yield the tables (d · L · lanes,) of each group of problems, and how many these are."""
         from kmaps._loops.vectors import aligned_zeros
 
         for values in self._each():
             width = values.shape[2]
             lanes = next(lanes for lanes in (1, 4, 8, 16) if width <= lanes)
-            table = aligned_zeros(values.shape[0] * values.shape[1] * lanes)
+            table = aligned_zeros(values.shape[0] * values.shape[1] * lanes, self.dtype)
             table.reshape(*values.shape[:2], lanes)[:, :, :width] = values
             yield table, lanes, width
 
@@ -153,12 +153,14 @@ class CodedModel:
     calibration: NDArray[np.float64] | None
     # (P, d): the standard deviation of each function over the training samples
     importance: NDArray[np.float32]
+    # Whether scores are sums in double precision, as isotonic probabilities, which are steep, need
+    exact: bool = False
 
     @property
     def arrays(self) -> dict[str, NDArray]:
         """All there is, by name."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: array for name, array in values.items() if array is not None}
+        return {name: array for name, array in values.items() if isinstance(array, np.ndarray)}
 
     @classmethod
     def from_file(cls, file: ModelFile, n_problems: int, others: tuple[str, ...]) -> "CodedModel":
@@ -190,6 +192,7 @@ class CodedModel:
             if "calibration" in file
             else None,
             importance=file.array("importance", np.float32, (n_problems, d), 0),
+            exact=file.parameters.get("probability") == "isotonic",
         )
 
     @property
@@ -233,7 +236,7 @@ class CodedModel:
     @cached_property
     def tables(self) -> ScoreTables:
         """What each code adds to the scores."""
-        return ScoreTables(self.basis, self.weights)
+        return ScoreTables(self.basis, self.weights, np.float64 if self.exact else np.float32)
 
     def scores(self, X: Any) -> NDArray[np.float64]:
         """Return the scores (n, P) of validated samples."""
@@ -249,10 +252,15 @@ class CodedModel:
         if book is None and x.dtype != np.uint8:
             raise ConfigError(f"dtype='{x.dtype}': trained on codes, choose dtype='uint8'")
         codes = graph.cast(x, np.int64) if book is None else book.add_to_graph(graph, x)
-        table = self._on_levels(np.arange(self.weights.shape[1]))
+        table = self._by_level(self.tables.values(), slice(None))
         values = graph.polynomials(codes, None, table[:, :, None])
-        total = graph.node("ReduceSum", values, [1], keepdims=0)
-        return graph.node("Add", graph.cast(total, np.float64), self.baseline)
+        values = graph.cast(values, np.float64) if self.exact else values
+        total = graph.cast(graph.node("ReduceSum", values, [1], keepdims=0), np.float64)
+        scores = graph.node("Add", total, self.intercept)
+        if self.calibration is None:
+            return scores
+        slope, shift = self.calibration.T
+        return graph.node("Add", graph.node("Mul", scores, slope), shift)
 
     def _foreign_scores(self, X: Any) -> Any:
         """Return the scores of an array of another library, some features at a time."""
@@ -266,16 +274,15 @@ class CodedModel:
         size = max(1, _BLOCK_SCORES // (len(self.intercept) * max(X.shape[0], self.n_rows)))
         for start in range(0, d, size):
             features = np.arange(start, min(start + size, d))
-            tables = self._on_levels(features)
+            tables = self._by_level(self.values(features), features)
             f, n_levels, n_problems = tables.shape
             index = codes[:, start : start + f] + integers_like(x, n_levels * np.arange(f))
             found = looked_up(x, tables.reshape(-1, n_problems), index)
             scores = scores + xp.sum(found, axis=1)
         return scores
 
-    def _on_levels(self, features: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Return what the levels of some features add to the scores, (f, L, P)."""
-        values = self.values(features)
+    def _by_level(self, values: NDArray, features: Any) -> NDArray:
+        """Return what the levels of some features have, (f, L, P), of what rows of tables have."""
         if self.cells is None:
             return values
         cells = self.cells[features] if len(self.cells) > 1 else self.cells
@@ -294,7 +301,7 @@ class CodedModel:
         """Return the scores (n, P) of rows of the tables."""
         return self._finished(self.tables.score(rows))
 
-    def _finished(self, sums: NDArray[np.float32]) -> NDArray[np.float64]:
+    def _finished(self, sums: NDArray) -> NDArray[np.float64]:
         scores = sums + self.intercept
         if self.calibration is None:
             return scores
