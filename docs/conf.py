@@ -52,6 +52,8 @@ sphinx_gallery_conf = {
     "plot_gallery": "True",
     "abort_on_example_error": True,
     "image_scrapers": ("matplotlib",),
+    "image_srcset": ["2x"],
+    "reset_modules": ("gallery_style.reset",),
     "thumbnail_size": (400, 280),
     "backreferences_dir": "examples/backreferences",
     "doc_module": ("kmaps",),

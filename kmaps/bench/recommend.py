@@ -14,8 +14,6 @@ from scipy.stats import binomtest
 from kmaps.bench.kinds.load import load
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.file import DEFINITION, write_definition
-from kmaps.bench.records.names import short_labels
-from kmaps.bench.records.row import Row
 from kmaps.bench.report.front import COSTS, Point, front, points_of
 from kmaps.bench.run.runner import Progress, run
 from kmaps.errors import CellsFailed, InputError, NothingMeasured
@@ -189,16 +187,8 @@ def _nearest(measured: Sequence[Record], limits: Limits) -> str:
 
 def _points_by_key(records: Sequence[Record]) -> dict[str, Point]:
     """Return the measured models as points, by the keys of their records."""
-    named = {point.name: point for point in points_of(records, [_QUALITY, *COSTS])}
-    labels, _ = short_labels(map(Row.of, records))
-    several = len({record["reduction"] for record in records}) > 1
-    found = {}
-    for record in records:
-        reduction = record["reduction"] if several else ""
-        words = reduction, record["kernel"], labels[Row.of(record).identity]
-        if record["status"] == "ok":
-            found[record["key"]] = named[" ".join(filter(None, words))]
-    return found
+    points = points_of(records, [_QUALITY, *COSTS])
+    return {r["key"]: point for point in points for r in point.records if r["status"] == "ok"}
 
 
 def unbeaten(records: Sequence[Record], points: dict[str, Point]) -> list[Choice]:

@@ -32,6 +32,7 @@ class Point:
     values: dict[str, float] = field(default_factory=dict)  # without what was not measured
     spreads: dict[str, float] = field(default_factory=dict)  # standard deviations, of means
     whole: bool = True  # whether none of its cells failed; else it is on no front
+    records: list[Record] = field(default_factory=list)
 
 
 def points_of(records: Iterable[Record], measures: Sequence[str]) -> list[Point]:
@@ -64,6 +65,9 @@ def points_of(records: Iterable[Record], measures: Sequence[str]) -> list[Point]
             point.whole &= not line["failed"]
         if line["n"] > 1:
             point.spreads[line["measure"]] = scale * line["std"]
+    for record in records:
+        identity = *(record[name] for name in _APART), record["reduction"], record["kernel"]
+        points[*identity, labels[Row.of(record).identity]].records.append(record)
     return [point for point in points.values() if measures[0] in point.values]
 
 
