@@ -19,7 +19,7 @@ MOST_LINES = {"kmaps and cli": 45_000, "tests": 31_000}
 MOST_LATER = 5_000
 """Lines that features may add to each of these together, after the code was cut down to them."""
 LATER_TESTS = (
-    *("tests/bench/kinds/test_chosen_on.py",),
+    *("tests/bench/kinds/test_chosen_on.py", "tests/bench/run/test_users_code.py"),
     *("tests/bench/paper/test_compared_runs.py", "tests/bench/paper/test_criteria.py"),
     *("tests/bench/report/test_by_test_set.py", "tests/bench/report/test_changed_records.py"),
     *("tests/cli/test_compare.py", "tests/cli/test_printed.py", "tests/cli/test_streams.py"),

@@ -1,18 +1,19 @@
 """The cells of an experiment, all of them or those of some rows; what is left of several to run."""
 
+import hashlib
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from importlib import metadata
-from importlib.machinery import PathFinder
+from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 
 import kmaps
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds.kind import Cell
 from kmaps.bench.kinds.load import described, load
-from kmaps.bench.records.columns import Record
+from kmaps.bench.records.columns import Record, cell_name
 from kmaps.bench.records.file import read_records
 from kmaps.bench.records.names import short_labels
 from kmaps.bench.records.row import is_third_party
@@ -84,7 +85,7 @@ def imports_of(
     methods = {cell.row.method for cell in cells if is_third_party(cell.row.method)}
     found = []
     for package in sorted({_package(method) for method in methods}):
-        folder = experiment.folder if _is_beside(package, experiment.folder) else None
+        folder = experiment.folder if _beside(package, experiment.folder) else None
         by_name = package in EVERYBODYS or package in allow
         found.append(Import(package, folder, allow_code if folder else by_name))
     return found
@@ -115,12 +116,42 @@ def _package(method: str) -> str:
     return method.partition(".")[0]
 
 
-def _is_beside(package: str, folder: Path | None) -> bool:
-    """Return whether a name is that of a module in the folder, and of nothing that is installed."""
+def _beside(package: str, folder: Path | None) -> ModuleSpec | None:
+    """Return where a module in the folder is; None where there is none, or one is installed."""
     if folder is None or package in (*EVERYBODYS, *sys.stdlib_module_names):
-        return False
+        return None
     there = PathFinder.find_spec(package, [str(folder)])
-    return there is not None and package not in metadata.packages_distributions()
+    return None if package in metadata.packages_distributions() else there
+
+
+def code_of(
+    cells: Iterable[Cell], records: Iterable[Record], experiment: Experiment
+) -> dict[str, str]:
+    """Return, by method, the sha256 of the source of rows whose code is in the experiment's folder:
+    of the module's file, or of all files of a package of it.
+
+    A ConfigError says that some of the records were measured with other code than there is now.
+    """
+    found: dict[str, str] = {}
+    for method in {cell.row.method for cell in cells if is_third_party(cell.row.method)}:
+        if spec := _beside(_package(method), experiment.folder):
+            folders = [Path(name) for name in spec.submodule_search_locations or ()]
+            paths = sorted(path for one in folders for path in one.rglob("*.py"))
+            sources = [path.read_bytes() for path in paths or [Path(str(spec.origin))]]
+            parts = b"".join(hashlib.sha256(source).digest() for source in sources)
+            found[method] = hashlib.sha256(parts).hexdigest()
+    odd = [
+        one
+        for one in records
+        if one["status"] == "ok" and one["code"] not in (None, found.get(one["method"]))
+    ]
+    if odd:
+        raise ConfigError(
+            f"the code of {_package(odd[0]['method'])} has changed since {cell_name(odd[0])} was "
+            f"measured (cells with the old code: {len(odd)}): choose another folder for the new "
+            "code, or bring the old one back"
+        )
+    return found
 
 
 def _why_refused(one: Import) -> str:

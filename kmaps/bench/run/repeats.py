@@ -21,7 +21,7 @@ from kmaps.bench.records.times import Line, TimesFile
 from kmaps.bench.run.clock import Load, look
 from kmaps.bench.run.environment import check_solvers, describe
 from kmaps.bench.run.measure import Measuring
-from kmaps.bench.run.plan import importable, plan
+from kmaps.bench.run.plan import code_of, importable, plan
 from kmaps.bench.run.processes import Failure, Finished, Function, run_batches
 from kmaps.bench.run.runner import Progress, Tally, batches_of
 from kmaps.bench.spec.fields import Experiment
@@ -84,6 +84,7 @@ def time_again(
     kind, folder = KINDS[experiment.kind], Path(folder)
     records = {record["key"]: record for record in _measured(folder, kind)}
     cells = _cells_of(experiment, records, folder)
+    code_of(cells.values(), records.values(), experiment)
     if common_C is not None and not kind.chooses_C:
         raise ConfigError(
             f"common_C={common_C:g}: an experiment of the kind {experiment.kind} chooses no C; "

@@ -20,7 +20,7 @@ from kmaps.bench.records.columns import COLUMNS, FORMAT, Record
 from kmaps.bench.records.file import RecordsFile, latest, write_definition
 from kmaps.bench.run.environment import check_solvers, describe, versions_of
 from kmaps.bench.run.measure import Measuring, check_estimators
-from kmaps.bench.run.plan import importable, of_rows, plan
+from kmaps.bench.run.plan import code_of, importable, of_rows, plan
 from kmaps.bench.run.processes import Batch, Failure, Finished, Function, run_batches
 from kmaps.bench.spec.fields import Experiment
 from kmaps.errors import ConfigError
@@ -159,6 +159,7 @@ def run(
     wanted = of_rows(planned, only)
     with RecordsFile(folder) as file:
         todo = _unsettled(wanted, file.records, experiment, retry_failed)
+        digests = code_of(wanted.values(), latest(file.records, wanted), experiment)
         new: list[Record] = []
         if todo:
             workers = Workers.of(jobs, threads, client)
@@ -173,7 +174,7 @@ def run(
             function = measure or Measuring(experiment.kind, workers.threads, skip_bad, folder=code)
             shared = _shared_columns(workers, command)
             tally = Tally({k: cell.row.method for k, cell in todo.items()}, workers.jobs, progress)
-            recording = _Recording(kind, planned, folder, file, shared, tally)
+            recording = _Recording(kind, planned, folder, file, shared, digests, tally)
             with closing(recording.measured(todo, workers, function)) as records:
                 for record in records:
                     new.append(record)
@@ -223,6 +224,7 @@ class _Recording:
     folder: Path
     file: RecordsFile
     shared: Mapping[str, Any]
+    digests: Mapping[str, str]
     tally: Tally
 
     def measured(
@@ -260,7 +262,8 @@ class _Recording:
 
     def _record(self, cell: Cell, done: Finished, machine: Mapping[str, Any]) -> Record:
         """Write the record of a cell, its arrays before the record itself, and return it."""
-        record = _record({**self.shared, **machine}, cell, done, self.kind)
+        code = {"code": self.digests.get(cell.row.method)}
+        record = _record({**self.shared, **machine, **code}, cell, done, self.kind)
         if not isinstance(done.result, Failure):
             write_arrays(self.folder, done.key, done.result.arrays)
             if done.result.correct:
