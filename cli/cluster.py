@@ -100,6 +100,7 @@ def train_there(
     there.classes_ = whole_labels(there.classes_)
     facts = training_facts(there, there.n_rows_, [], None)
     facts |= {"n_blocks": int(there.n_blocks_.max()), "index_base": None}
+    facts |= {"blocks_sha256": there.blocks_sha256_}
     facts |= {"code_s": there.timings_["convert_s"], "train_s": there.timings_["train_s"]}
     names = column_names(source)
     columns = names and [name for name in names if name != label_column]

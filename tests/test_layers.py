@@ -257,7 +257,7 @@ ATTRIBUTES_OF_OTHERS = {
     ("bench.run.clock", "cpu_affinity"),
     ("bench.run.clock", "steal"),
     ("bench.run.processes", "pthread_sigmask"),
-    ("bench.work.third_party", "fit"),
+    *(("bench.work.third_party", name) for name in ("fit", "model_bytes_")),
     ("data.transfer", "response"),
     ("data.transfer", "reason"),
     ("svm.clib", "parts"),

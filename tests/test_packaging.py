@@ -16,11 +16,12 @@ OUTSIDE = {"cli": "kmaps.cli", "datasets": "kmaps.datasets", "experiments": "kma
 
 
 def packages_on_disk() -> list[str]:
-    inside = [
+    inside = {
         ".".join(path.parent.relative_to(ROOT).parts)
-        for path in (ROOT / "kmaps").rglob("__init__.py")
-    ]
-    return sorted(inside + list(OUTSIDE.values()))
+        for path in (ROOT / "kmaps").rglob("*")
+        if path.suffix in (".py", ".csv")
+    }
+    return sorted([*inside, *OUTSIDE.values()])
 
 
 def test_pyproject_lists_every_package():

@@ -17,6 +17,7 @@ from scipy.sparse import issparse, vstack
 
 from kmaps.codes.levels import RunningColumns
 from kmaps.errors import ConfigError, InputError
+from kmaps.io.digest import data_digest
 from kmaps.io.labels import check_labels
 from kmaps.io.reader import read_header
 from kmaps.parallel import threads
@@ -157,6 +158,7 @@ class Summary:
     sample: AnyMatrix | None  # some of the rows
     classes: NDArray  # the labels that occur; empty without labels
     counts: NDArray  # how often they occur
+    digests: list[str]  # of each block with its labels
 
 
 def summary_of(
@@ -197,8 +199,10 @@ def _summarised(X: AnyMatrix, y: Any, most: int, rows: int) -> Summary:
         columns.add(X)
         if rows:
             sample = X[:: -(-X.shape[0] // rows)]
-    classes, counts = np.unique(np.empty(0) if y is None else np.asarray(y), return_counts=True)
-    return Summary(columns, sample, classes, counts)
+    if y is None:
+        return Summary(columns, sample, np.empty(0), np.empty(0, np.int64), [])
+    classes, counts = np.unique(np.asarray(y), return_counts=True)
+    return Summary(columns, sample, classes, counts, [data_digest(X, y)])
 
 
 def _merged(parts: list[Summary]) -> Summary:
@@ -214,7 +218,8 @@ def _merged(parts: list[Summary]) -> Summary:
     counts = np.zeros(len(classes), np.int64)
     for part in labelled:
         counts[np.searchsorted(classes, part.classes)] += part.counts
-    return Summary(columns, sample, classes, counts)
+    digests = [digest for part in parts for digest in part.digests]
+    return Summary(columns, sample, classes, counts, digests)
 
 
 def mapped(

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,10 @@ class BlockwiseSVC(CodedSVC):
     Attributes
     ----------
     n_rows_ : int
-        Training samples. The other attributes are those of `kmaps.CodedSVC`.
+        Training samples.
+    blocks_sha256_ : str
+        The digest of those of the blocks (`kmaps.io.data_digest`), in their order. The other
+        attributes are those of `kmaps.CodedSVC`.
 
     Notes
     -----
@@ -141,6 +145,7 @@ class BlockwiseSVC(CodedSVC):
             raise InputError("no samples: expected at least one row")
         self.n_rows_, self.n_features_in_ = columns.n_rows, columns.n_columns
         self.classes_ = known.classes
+        self.blocks_sha256_ = sha256("\n".join(known.digests).encode()).hexdigest()
         if len(self.classes_) < 2:
             raise InputError(
                 f"y has one class only ({self.classes_[0]}): a classifier needs at least two "

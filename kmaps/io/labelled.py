@@ -1,16 +1,14 @@
 """The rows of an array file together with their labels."""
 
 from collections.abc import Callable, Iterator
-from hashlib import sha256
 
-import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.errors import InputError
+from kmaps.io.digest import RunningDigest
 from kmaps.io.labels import joined_labels
 from kmaps.io.reader import Reader
 from kmaps.io.stream import MEMORY, Rows, read_blocks, sample_rows
-from kmaps.samples import issparse
 
 Report = Callable[[str, int, int], None]
 
@@ -58,8 +56,7 @@ class LabelledRows:
     ) -> None:
         self._reader, self._y, self._memory, self._progress = reader, y, memory, progress
         self._passes = 0
-        self._hashes = sha256(), sha256(), sha256()  # values; indices, lengths of sparse rows
-        self._dtype = ""  # of the values
+        self._digest = RunningDigest()
         self._read: list[NDArray] = []  # the labels of the file, of the last pass
         self._n_rows = reader.n_rows
         if y is None and not reader.has_labels:
@@ -79,29 +76,19 @@ class LabelledRows:
         ):
             n_rows += X.shape[0]
             if self._passes == 1:
-                self._hash(X)
+                self._digest.add(X)
             if self._y is None and y is not None:
                 read.append(y)
             yield X
         self._read, self._n_rows = read, n_rows
         self._check()
 
-    def _hash(self, X: Rows) -> None:
-        """Add rows to the digest, which is the same whatever blocks they come in."""
-        self._dtype, arrays = X.dtype.name, [X]
-        if issparse(X):
-            arrays = [X.data, X.indices.astype(np.int64), np.diff(X.indptr).astype(np.int64)]
-        for one, array in zip(self._hashes, arrays, strict=False):
-            one.update(np.ascontiguousarray(array).data)
-
     def digest(self) -> str:
         """Return the SHA-256 of the rows, as they were read, and of their labels.
 
         Of all that was read in the first pass.
         """
-        labels = "\n".join(map(str, self.labels().tolist()))
-        parts = [self._dtype, *(one.hexdigest() for one in self._hashes), labels]
-        return sha256("\n".join(parts).encode()).hexdigest()
+        return self._digest.of(self.labels())
 
     def sample(self) -> Rows:
         """Return rows drawn at random, for a map that learns from data."""

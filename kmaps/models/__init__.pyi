@@ -5,7 +5,11 @@ from .choice import Places as Places
 from .choice import Predict as Predict
 from .choice import along_c as along_c
 from .choice import along_c_precomputed as along_c_precomputed
+from .choice import choice_of as choice_of
 from .choice import cross_validate as cross_validate
+from .choice import gains_little as gains_little
+from .choice import scores_along_c as scores_along_c
+from .choice import splits as splits
 from .choice import stratified_order as stratified_order
 from .choice import stratified_sample as stratified_sample
 from .coded_path import CodedSVCCV as CodedSVCCV

@@ -92,7 +92,7 @@ def has_fallen(scores: Scores) -> bool:
     best = _best(scores, grid)
     after = grid[best + 1 :][-_PER_DECADE:]
     return len(after) == _PER_DECADE and not any(
-        _gains_little(scores[C], scores[grid[best]]) for C in after
+        gains_little(scores[C], scores[grid[best]]) for C in after
     )
 
 
@@ -111,10 +111,10 @@ def _best(scores: Scores, grid: Sequence[float]) -> int:
 
 def _is_flat(scores: Scores, grid: Sequence[float], edge: int) -> bool:
     """Return whether the last decade before an edge gained at most one standard error."""
-    return _gains_little(scores[grid[abs(edge - _PER_DECADE)]], scores[grid[edge]])
+    return gains_little(scores[grid[abs(edge - _PER_DECADE)]], scores[grid[edge]])
 
 
-def _gains_little(before: NDArray, after: NDArray) -> bool:
+def gains_little(before: NDArray, after: NDArray) -> bool:
     """Return whether scores of the same units are better by at most one standard error."""
     gains = np.subtract(after, before, dtype=float)
     return bool(gains.sum() <= np.sqrt(gains @ gains))

@@ -75,6 +75,8 @@ class WidthChoice:
         The held-out accuracy of each, at its best C.
     choices : tuple of Choice
         The values of C compared at each.
+    chosen : int
+        The place of the chosen width among them.
     """
 
     sigma: float
@@ -82,6 +84,7 @@ class WidthChoice:
     fractions: tuple[float, ...]
     accuracies: tuple[float, ...]
     choices: tuple[Choice, ...]
+    chosen: int
 
 
 def choose_width(
@@ -94,6 +97,7 @@ def choose_width(
     seed: int = 0,
     samples: int | None = 5000,
     sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
 ) -> WidthChoice:
     """Choose the width of a model, and its C, by the accuracy on samples left out.
 
@@ -106,8 +110,8 @@ def choose_width(
         As the ``grid`` of :func:`kmaps.models.cross_validate`; by default the ``C`` of the model.
     folds, seed, samples : int
         As there. A `KernelSVC` keeps a matrix of samples² distances.
-    sample_weight : array-like, shape (n,), optional
-        For training; every sample counts once in accuracies.
+    sample_weight, groups : array-like, shape (n,), optional
+        For training alone; as there.
 
     Examples
     --------
@@ -127,13 +131,12 @@ def choose_width(
     with input_errors():
         X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
     weights = check_sample_weight(sample_weight, X.shape[0])
-    mean = model.sigma
-    if mean in (None, AUTO):
-        mean = mean_width(X, model.kernel, vars(model).get("gamma", 1.0))
+    gamma = vars(model).get("gamma", 1.0)
+    mean = mean_width(X, model.kernel, gamma) if model.sigma in (None, AUTO) else model.sigma
     check_positive("sigma", mean, note=", None or 'auto'")
     chosen = stratified_sample(y, samples, seed)
     X, y, weights = X[chosen], np.asarray(y)[chosen], weights[chosen]
-    parts = splits(y, folds)
+    parts = splits(y, folds, groups if groups is None else np.asarray(groups)[chosen])
     at_widths = partial(_gram_widths, model) if isinstance(model, KernelSVC) else model.at_widths
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the model that is trained in the end has its own
@@ -169,6 +172,7 @@ def _compare(
         tuple(1 / t for t in divisors),
         tuple(float(np.mean(best[t])) for t in divisors),
         tuple(choice_of(compared[t], extended=extended_c) for t in divisors),
+        divisors.index(chosen),
     )
 
 

@@ -1,6 +1,8 @@
 """kmaps encode, train and predict on a cluster, against the same commands in one process."""
 
+import json
 import os
+from hashlib import sha256
 from pathlib import Path
 
 import dask.array as da
@@ -12,6 +14,7 @@ from commands import kmaps, refused
 from distributed import LocalCluster
 
 from kmaps import AnchorMap, load_model
+from kmaps.io import data_digest
 
 N, D = 300, 6
 RNG = np.random.default_rng(0)
@@ -83,6 +86,10 @@ def test_training_and_prediction(address, form):
     told = kmaps("train", rows, "there.npz", *labels, *options, *there).stdout
     assert told.startswith("300 rows of 6 features, 2 classes: 0.0 MB of codes, ")
     kmaps("train", "rows.npy", "here.npz", "--labels", "labels.npy", *options)
+    said = json.loads(kmaps("info", "there.npz", "--json").stdout)["record"]["blocks_sha256"]
+    parts = [slice(start, start + 100) for start in range(0, N, 100)]
+    digests = [data_digest(X[part], Y[part]) for part in parts]
+    assert said == sha256("\n".join(digests).encode()).hexdigest()
     models = load_model("there.npz"), load_model("here.npz")
     np.testing.assert_array_equal(models[0].levels_, models[1].levels_)
     difference = models[0].decision_function(X) - models[1].decision_function(X)

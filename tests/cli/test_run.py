@@ -96,6 +96,7 @@ def test_dry_run_lists_and_runs_nothing(run, monkeypatch):
     assert [line.split()[0] for line in listed] == ["done", "failed", "done"]
 
 
+@pytest.mark.skipif(not (ROOT / "results").exists(), reason="the installed package has no results")
 def test_dry_run_says_what_the_published_cells_took(run):
     published = ROOT / "results" / "quickstart"
     records = [r for r in read_records(published) if r["method"] == "exact"]

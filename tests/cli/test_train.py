@@ -11,7 +11,7 @@ from commands import kmaps, refused
 from sklearn.datasets import dump_svmlight_file
 
 from kmaps import CodedSVC, CodedSVCCV, RandomFeatureSVC, SplineMap, __version__, load_model
-from kmaps.io import LabelledRows, open_reader
+from kmaps.io import LabelledRows, data_digest, open_reader
 from kmaps.models import along_c, choose_along_path, cross_validate
 from kmaps.models.choice import stratified_sample
 from tests.faults.forked import Forked
@@ -165,7 +165,7 @@ def test_a_model_says_when_by_which_version_and_on_what_it_was_trained(monkeypat
     assert Path("m.npz").read_bytes() == first
     info = json.loads(kmaps("info", "m.npz", "--json").stdout)
     assert info["written"] == {"time": "2023-11-14T22:13:20+00:00", "kmaps": __version__}
-    assert info["record"]["data_sha256"] == told["data_sha256"]
+    assert info["record"]["data_sha256"] == told["data_sha256"] == data_digest(X, Y)
     text = kmaps("info", "m.npz").stdout
     assert f"2023-11-14T22:13:20+00:00 by kmaps {__version__}\n" in text
     assert f"  {told['data_sha256']}\n" in text

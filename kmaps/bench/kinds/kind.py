@@ -149,8 +149,8 @@ class Kind(ABC):
         """Return which of liblinear and libsvm, packages of their own, some cells train with."""
         return {cell.row.solver for cell in cells} & {"liblinear", "libsvm"}
 
-    def with_C(self, cell: Cell, C: float) -> Cell:
-        """Return a cell that is measured with a given C, and chooses none."""
+    def with_C(self, cell: Cell, C: float | None, searched: dict[str, Any] | None = None) -> Cell:
+        """Return a cell that is measured with a given C and search, and chooses none."""
         return cell
 
     def batches(self, cells: Sequence[Cell]) -> list[list[Cell]]:

@@ -18,8 +18,9 @@ Section = tuple[str, str]  # heading and Markdown of a part of a page
 
 SIZES = ("n_train", "n_test", "n_features", "n_skipped")
 CHOICE = ("C", "cv_C", "cv_accuracy", "cv_se", "cv_s")
+SEARCH = ("search_chosen", "search_values", "search_accuracy")
 TIMES = ("fit_s", "encode_s", "convert_s", "train_s", "predict_s")
-"""Columns that several kinds fill: of the samples, of the choice of C, of the phases of a cell."""
+"""Columns that several kinds fill: of samples, choices of C, searches, the phases of a cell."""
 
 
 @dataclass(frozen=True)

@@ -120,6 +120,7 @@ _FITTING: dict[str, tuple[Callable[[Any], bool], str]] = {
         "a list of finite numbers, text or null",
     ),
     "mapping": (lambda value: isinstance(value, dict), "a mapping"),
+    "chosen": (lambda v: v is None or isinstance(v, dict), "a mapping or null"),
     "number": (lambda v: v is None or is_number(v), "a finite number, up to 1e100, or null"),
     "whole": (lambda v: v is None or _is_whole(v), "a whole number or null"),
     "truth": (lambda v: v is None or isinstance(v, bool), "true, false or null"),

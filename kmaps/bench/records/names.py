@@ -124,6 +124,11 @@ VOCABULARY: dict[str, Words] = {
         {"n_frequencies": "m = {}"},
         {"order": _outputs, "structure": _STRUCTURES, "sigma": _WIDTH},
     ),
+    "kmaps.KernelSVC": Words("KernelSVC", {"kernel": "{}"}),
+    "kmaps.LandmarkSVC": Words("LandmarkSVC", {"kernel": "{}", "n_landmarks": "m = {}"}),
+    "kmaps.RandomFeatureSVC": Words(
+        "RandomFeatureSVC", {"kernel": "{}", "n_frequencies": "m = {}"}
+    ),
     "radial": Words(
         "random map", {"profile": "{}", "n_frequencies": "m = {}"}, {"order": _outputs}
     ),
@@ -207,6 +212,7 @@ _SAID = {"coded": SOLVERS["coded"], "libsvm": "LIBSVM, on the kernel matrices of
 _SETTINGS: dict[str, Wording] = {
     "form": "{} form",
     "calibrate": {True: "calibrated", False: "not calibrated"},
+    "search": lambda searched: f"{', '.join(searched)} chosen",
     "normalize": lambda norm: f"rows {norm.replace('gamma=', 'γ = ')}",
 }
 

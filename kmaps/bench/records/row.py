@@ -27,7 +27,8 @@ class Row:
     estimator; ``params`` are those that the experiment names, without the kernel; ``solver`` is
     ``liblinear``, ``libsvm``, ``coded``, ``own`` of a third-party classifier, or empty;
     ``learner`` is what else tells models on one map apart: ``form``, ``calibrate`` and
-    ``normalize``, or the ``name``, ``C`` and ``keep`` of a trade-off's learner.
+    ``normalize``; ``search``, the parameters that are chosen; or the ``name``, ``C`` and ``keep``
+    of a trade-off's learner.
     """
 
     method: str
@@ -71,7 +72,8 @@ class Row:
         shown = dict(self.params)
         if self.solver == "coded" and self.method not in REFERENCES:
             shown["solver"] = "coded"
-        shown |= learner
+        searched = {"search": ",".join(learner["search"])} if "search" in learner else {}
+        shown |= learner | searched
         if self.size is not None:
             shown["n"] = self.size
         words = [self.method, *(f"{key}={value}" for key, value in shown.items())]

@@ -89,7 +89,8 @@ class Checking:
 
         with importing(self.folder):
             for key, row in batch.items():
-                yield key, problems(row.method, row.params, row.solver)
+                searched = row.learner.get("search", ())
+                yield key, problems(row.method, row.params, row.solver, searched)
 
 
 def check_estimators(

@@ -175,7 +175,7 @@ def _rounds(
             for key, cell in cells.items():
                 C = common_C if common else records[key]["C"]
                 if (key, common, C, repeat) not in done:
-                    todo[key] = cell if C is None else kind.with_C(cell, C)
+                    todo[key] = kind.with_C(cell, C, records[key].get("search_chosen"))
             if todo:
                 yield _Round(repeat, common, todo)
 

@@ -14,7 +14,7 @@ from joblib import cpu_count
 from kmaps import threads as compiled_threads
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds.kind import Cell, Kind
-from kmaps.bench.kinds.shown import CHOICE, draw_figures
+from kmaps.bench.kinds.shown import CHOICE, SEARCH, draw_figures
 from kmaps.bench.records.arrays import CORRECT, collect_arrays, write_arrays
 from kmaps.bench.records.columns import COLUMNS, FORMAT, Record
 from kmaps.bench.records.file import RecordsFile, latest, write_definition
@@ -253,7 +253,7 @@ class _Recording:
             chosen_by = next(first for first, one in self.planned.items() if one == cell.first)
             first = records[chosen_by]
             if first["status"] == "ok":
-                chosen = {name: first[name] for name in CHOICE if name != "cv_s"}
+                chosen = {name: first.get(name) for name in (*CHOICE, *SEARCH) if name != "cv_s"}
                 ready[key] = replace(cell, chosen=chosen)
             else:
                 why = Failure(f"no C was chosen: its cell on split 0 failed ({first['error']})")

@@ -12,9 +12,10 @@ from functools import cache
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, ValidationError
+from pydantic import model_validator as validator
 
 from kmaps.bench.records.row import Row
-from kmaps.bench.spec.fields import Model
+from kmaps.bench.spec.fields import AUTO, Model
 from kmaps.bench.spec.positions import Mistake, Node, Place, at, problem_of, unknown_key
 from kmaps.data import get_format, load_manifest, packaged
 from kmaps.errors import ConfigError, suggest
@@ -71,11 +72,33 @@ def _plain(value: dict[str, Any]) -> dict[str, Any]:
     return value
 
 
+def _searchable(value: dict[str, Any]) -> dict[str, Any]:
+    for name, values in _plain(value).items():
+        if values == AUTO and (len(value) > 1 or name not in ("gamma", "sigma")):
+            raise ValueError(f"{name}: {AUTO} is for gamma or sigma, the width, and for it alone")
+        if values != AUTO and not (isinstance(values, list) and values):
+            raise ValueError(f"{name}: expected a list of values, got {values!r}")
+    return value
+
+
 class Estimator(Model):
-    """A third-party estimator: its place in Python, and its parameters as they are."""
+    """A third-party estimator: its place in Python, and its parameters as they are; those of
+    ``search`` are chosen among values, or by the rule for widths."""
 
     estimator: Annotated[str, AfterValidator(_dotted)]
     params: Annotated[dict[str, Any], AfterValidator(_plain), Field(default_factory=dict)]
+    search: Annotated[dict[str, Any], AfterValidator(_searchable), Field(default_factory=dict)]
+
+    @validator(mode="after")
+    def _set_or_searched(self) -> "Estimator":
+        if both := sorted(self.params.keys() & self.search.keys()):
+            raise ValueError(f"{both[0]} is in params and in search")
+        return self
+
+
+def searched(entry: dict[str, Any]) -> dict[str, Any]:
+    """Return what tells the row of an estimator from one without a search."""
+    return {"search": entry["search"]} if entry["search"] else {}
 
 
 def estimator_places(root: Node, content: dict[str, Any]) -> dict[str, Mistake]:

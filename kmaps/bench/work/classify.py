@@ -173,10 +173,10 @@ def _evaluate_coded(spec: ModelSpec, C: float, split: Split, timing: Timing) -> 
 def _evaluate_own(spec: ModelSpec, C: float, split: Split, timing: Timing) -> Evaluated:
     from kmaps.bench.work import third_party
 
-    model = _own(spec, C)
+    model = own(spec, C)
     timing.note(fit_s=0.0, encode_s=0.0, convert_s=0.0)
     with timing.timed("train_s"):
-        model.fit(split.x_train, split.y_train)
+        third_party.fit(model, split.x_train, split.y_train, spec.params)
     timing.trained()
     with timing.timed("predict_s"):
         predicted = third_party.labels(model.predict(split.x_test), len(split.y_test), model)
@@ -186,10 +186,12 @@ def _evaluate_own(spec: ModelSpec, C: float, split: Split, timing: Timing) -> Ev
     }, predicted
 
 
-def _own(spec: ModelSpec, C: float) -> Any:
+def own(spec: ModelSpec, C: Any) -> Any:
+    """Return the unfitted third-party classifier; those of kmaps have the row's reduction."""
     from kmaps.bench.work import third_party
 
-    return third_party.make(spec.method, spec.params, C=C, random_state=spec.seed)
+    shared = {"C": C, "random_state": spec.seed, "multiclass": spec.reduction}
+    return third_party.make(spec.method, spec.params, **shared)
 
 
 class _Identity(FeatureMap):
@@ -287,7 +289,7 @@ def choose_c(
     if choosing.grid != AUTO and len(choosing.grid) == 1:
         return Choice(choosing.grid[0], (), (), ())
     return cross_validate(
-        lambda chosen: _predictor(spec, x[chosen], y[chosen]),
+        lambda chosen: predictor(spec, x[chosen], y[chosen]),
         choosing.grid,
         y,
         folds=choosing.folds,
@@ -297,7 +299,8 @@ def choose_c(
     )
 
 
-def _predictor(spec: ModelSpec, x: Array, y: NDArray[np.int64]) -> Predict:
+def predictor(spec: ModelSpec, x: Array, y: NDArray[np.int64]) -> Predict:
+    """Return what trains a row with each C on some of the samples, and predicts others."""
     if is_third_party(spec.method) and spec.solver != "coded":
         return _own_predictor(spec, x, y)
     if spec.solver == "coded":
@@ -323,8 +326,8 @@ def _own_predictor(spec: ModelSpec, x: Array, y: NDArray[np.int64]) -> Predict:
     def predict(grid: Sequence[float], train: Places, test: Places) -> Iterable[NDArray]:
         if spec.solver == BY_ITSELF:
             for C in grid:
-                model = _own(spec, C)
-                model.fit(x[train], y[train])
+                model = own(spec, C)
+                third_party.fit(model, x[train], y[train], spec.params)
                 yield third_party.labels(model.predict(x[test]), len(test), model)
             return
         if spec.solver == "libsvm":

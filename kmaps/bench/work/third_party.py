@@ -5,10 +5,11 @@ Their code is imported here, in the processes that measure, and nowhere else.
 
 import inspect
 import pickle
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from importlib import import_module
 from typing import Any
+from warnings import catch_warnings
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +21,7 @@ from kmaps.bench.records.row import BY_ITSELF
 from kmaps.bench.work.storage import counted, stored_rows
 from kmaps.errors import ConfigError, InputError, suggest
 from kmaps.maps import FeatureMap
+from kmaps.models import stratified_order
 
 METHODS = {
     BY_ITSELF: ("fit", "predict"),
@@ -73,13 +75,26 @@ def make(estimator: str, params: Mapping[str, Any], **shared: Any) -> Any:
     return find(estimator)(**{**fitting, **params})
 
 
-def problems(estimator: str, params: Mapping[str, Any], solver: str) -> list[str]:
+def fit(model: Any, X: Any, y: NDArray, params: Mapping[str, Any]) -> None:
+    """Train a classifier; one that stops early, as LightGBM's do, on nine tenths of each class."""
+    if not params.get("early_stopping_round"):
+        model.fit(X, y)
+        return
+    order = stratified_order(y, 0)
+    held, rest = np.sort(order[::10]), np.sort(np.delete(order, np.s_[::10]))
+    with catch_warnings(action="ignore"):  # versions differ in how they call the rows
+        model.fit(X[rest], y[rest], eval_set=[(X[held], y[held])])
+
+
+def problems(
+    estimator: str, params: Mapping[str, Any], solver: str, searched: Iterable[str] = ()
+) -> list[str]:
     """Return what is wrong with a row before anything is trained; ``solver`` says who trains."""
     try:
         known = inspect.signature(find(estimator)).parameters
     except ConfigError as error:
         return [str(error)]
-    odd = [name for name in params if name not in known]
+    odd = [name for name in (*params, *searched) if name not in known]
     if odd and not any(parameter.kind in _FREE for parameter in known.values()):
         named = f" (known: {', '.join(known) or 'none'})"
         return [
@@ -179,7 +194,10 @@ def pickled_bytes(fitted: Any) -> int:
 
 
 def third_party_storage(train: Any, classifier: Any) -> dict[str, Any]:
-    """Count the storage of a fitted third-party classifier: the raw rows, and itself, pickled."""
+    """Count the storage of a fitted classifier: the raw rows, and itself, pickled; those of kmaps
+    say how many bytes it has."""
     stored = stored_rows(train)
+    if nbytes := getattr(classifier, "model_bytes_", None):
+        return counted(stored, None, 0, nbytes)
     named = replace(stored, form=f"{stored.form} + {PICKLED} model")
     return counted(named, None, 0, pickled_bytes(classifier))

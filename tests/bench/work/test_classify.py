@@ -105,7 +105,7 @@ def test_c_can_be_chosen_on_fewer_samples(split, monkeypatch):
         seen.append((x, y))
         return lambda grid, train, test: [y[test]] * len(grid)
 
-    monkeypatch.setattr(classify, "_predictor", predictor)
+    monkeypatch.setattr(classify, "predictor", predictor)
     for method in METHODS:
         chosen(method, split, 0.1, 1.0, samples=40)
     assert all(len(x) == len(y) == 40 for x, y in seen)

@@ -9,6 +9,7 @@ from pydantic import model_validator as validator
 
 from kmaps.bench.kinds.classification.show import SHOWN
 from kmaps.bench.kinds.kind import Cell, Measured, SampledKind, choice_columns
+from kmaps.bench.kinds.shown import SEARCH
 from kmaps.bench.records.arrays import Correct
 from kmaps.bench.records.row import BY_ITSELF, Row
 from kmaps.bench.run.clock import Timing
@@ -28,6 +29,7 @@ from kmaps.bench.spec.rows import (
     SOLVERS,
     Estimator,
     map_rows,
+    searched,
     solver_mistakes,
     solver_rows,
 )
@@ -178,8 +180,9 @@ class ClassificationKind(SampledKind):
             for row, kernel in rows
         ]
 
-    def with_C(self, cell: Cell, C: float) -> Cell:
-        return replace(cell, C={"grid": [C], "unit_norm": cell.C["unit_norm"]})
+    def with_C(self, cell: Cell, C: float | None, searched: dict[str, Any] | None = None) -> Cell:
+        given = cell.C if C is None else {"grid": [C], "unit_norm": cell.C["unit_norm"]}
+        return replace(cell, C=given, chosen={"C": C, "search_chosen": searched})
 
     def warm_up(self, cell: Cell, shared: Any) -> None:
         from kmaps.bench.work.classify import warm_up
@@ -188,21 +191,34 @@ class ClassificationKind(SampledKind):
         warm_up(_spec(cell), 1.0 if grid == AUTO else grid[0], _scaled(cell, shared))
 
     def measure(self, cell: Cell, shared: Any, timing: Timing) -> Measured:
-        from kmaps.bench.work.classify import Choosing, choose_c, evaluate
+        from kmaps.bench.work.classify import evaluate
 
         spec, shared = _spec(cell), _scaled(cell, shared)
         choice = cell.chosen
         if not choice:
             with timing.timed("cv_s"):
-                given = {name: value for name, value in cell.C.items() if name != "chosen_on"}
-                choosing = Choosing(seed=cell.choice_seed, **given)
-                training = shared.x_train, shared.y_train, shared.groups_train
-                choice = choice_columns(choose_c(spec, choosing, *training))
+                choice = _choose(spec, cell, shared)
             timing.begin()
+        spec = replace(spec, params={**spec.params, **(choice["search_chosen"] or {})})
         columns, predicted = evaluate(spec, choice["C"], shared, timing)
         correct = Correct.of(shared.y_test, predicted)
         columns |= {**choice, **shared.sizes, **correct.columns}
         return Measured(columns, correct=correct)
+
+
+def _choose(spec: Any, cell: Cell, split: Any) -> dict[str, Any]:
+    """Return the columns of what is chosen on the training samples of a split."""
+    from kmaps.bench.work.classify import Choosing, choose_c
+
+    given = {name: value for name, value in cell.C.items() if name != "chosen_on"}
+    choosing = Choosing(seed=cell.choice_seed, **given)
+    training = split.x_train, split.y_train, split.groups_train
+    if parameters := cell.row.learner.get("search"):
+        from kmaps.bench.work.search import search  # of few rows
+
+        choice, *searched = search(spec, parameters, choosing, *training)
+        return {**choice_columns(choice), **dict(zip(SEARCH, searched, strict=True))}
+    return {**choice_columns(choose_c(spec, choosing, *training)), **dict.fromkeys(SEARCH)}
 
 
 def _rows(experiment: Classification) -> Iterator[tuple[Row, str]]:
@@ -220,10 +236,12 @@ def _rows(experiment: Classification) -> Iterator[tuple[Row, str]]:
             for row in solver_rows(entry, experiment.learner.solver):
                 solver = row.pop("solver")
                 learner = {key: value for key, value in row.items() if value != AUTO}
+                learner |= searched({"search": {}} | entry)
                 name = entry["map"] if "map" in entry else entry["estimator"]
                 yield Row(name, params, solver, learner), kernel
     for classifier in experiment.classifiers:
-        yield Row(classifier.estimator, classifier.params, solver=BY_ITSELF), ""
+        learner = searched({"search": classifier.search})
+        yield Row(classifier.estimator, classifier.params, BY_ITSELF, learner), ""
 
 
 def _shared_settings(learner: Learner, row: Row) -> dict[str, Any]:
@@ -243,7 +261,8 @@ def _spec(cell: Cell) -> Any:
 
     settings = dict(cell.settings)
     if cell.row.solver == "coded":
-        learner = {key: value for key, value in cell.row.learner.items() if key != "normalize"}
+        apart = ("normalize", "search")
+        learner = {key: value for key, value in cell.row.learner.items() if key not in apart}
         settings |= {"form": AUTO, **learner}
     return ModelSpec(
         method=cell.row.method,

@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from kmaps.bench.kinds.shown import CHOICE, SIZES, TIMES, Figure, Section, Shown
+from kmaps.bench.kinds.shown import CHOICE, SEARCH, SIZES, TIMES, Figure, Section, Shown
 from kmaps.bench.records.columns import PICKLED
 from kmaps.bench.records.gate import EXACT, FRACTION, Judged
 from kmaps.bench.records.measures import accuracy_of
-from kmaps.bench.records.row import is_third_party
+from kmaps.bench.records.row import BY_ITSELF, is_third_party
 
 
 def _is_pickled(record: dict[str, Any]) -> bool:
@@ -18,6 +18,7 @@ def _is_pickled(record: dict[str, Any]) -> bool:
 class ClassificationShown(Shown):
     fills = (
         *(*CHOICE, *SIZES, *TIMES, "accuracy", "accuracy_per_class", "dim"),
+        *SEARCH,
         *("train_bytes", "table_bytes", "model_bytes", "storage_bytes", "storage_form"),
         *("paper_train_bytes", "gram_bytes", "copy_bytes", "train_peak_bytes"),
     )
@@ -26,11 +27,11 @@ class ClassificationShown(Shown):
         Judged("accuracy_per_class", FRACTION, highest=True),
         Judged("train_bytes", EXACT),
         Judged("table_bytes", EXACT, unless=_is_pickled),
-        # A model of LIBSVM is as large as its number of support vectors.
+        # A kernel model is as large as its number of support vectors.
         Judged(
             "model_bytes",
             EXACT,
-            unless=lambda record: record["solver"] == "libsvm" or _is_pickled(record),
+            unless=lambda record: record["solver"] in ("libsvm", BY_ITSELF) or _is_pickled(record),
         ),
     )
     known_figures: ClassVar[Mapping[str, Figure]] = {

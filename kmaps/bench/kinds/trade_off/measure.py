@@ -147,8 +147,8 @@ class TradeOffKind(SampledKind):
         ]
         return exact + drawn
 
-    def with_C(self, cell: Cell, C: float) -> Cell:
-        if cell.row.learner["C"] != AUTO:
+    def with_C(self, cell: Cell, C: float | None, searched: dict[str, Any] | None = None) -> Cell:
+        if C is None or cell.row.learner["C"] != AUTO:
             return cell
         row = replace(cell.row, learner={**cell.row.learner, "C": C})
         return replace(cell, row=row, C={})

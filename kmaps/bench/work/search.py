@@ -1,0 +1,116 @@
+"""Parameters of a third-party row that are chosen inside the training split, together with C.
+
+A width has the rule of :mod:`kmaps.models.widths`. Of values all combinations are compared, each at
+its best C; where the best number is the outermost one and beats the one before by more than one
+standard error, the next one of the progression is compared too.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kmaps.bench.records.row import BY_ITSELF
+from kmaps.bench.work import third_party
+from kmaps.bench.work.classify import Choosing, ModelSpec, own, predictor
+from kmaps.models import (
+    AUTO,
+    Choice,
+    Predict,
+    choice_of,
+    choose_width,
+    gains_little,
+    scores_along_c,
+    splits,
+    stratified_sample,
+)
+
+_MOST = 8  # values of a parameter
+
+Found = tuple[Choice, dict[str, Any], dict[str, list], list[float]]
+"""The C, the parameters, the values that were compared, and the accuracies of these."""
+
+
+def search(
+    spec: ModelSpec,
+    parameters: dict[str, Any],
+    choosing: Choosing,
+    x: Any,
+    y: NDArray[np.int64],
+    groups: NDArray | None = None,
+) -> Found:
+    """Choose parameters among values, or a width, on the samples and folds that C is chosen on."""
+    has_C = spec.solver != BY_ITSELF or third_party.chooses_c(spec.method, spec.params)
+    choosing = choosing if has_C else replace(choosing, grid=[1.0])
+    of = _width if AUTO in parameters.values() else _values
+    choice, *found = of(spec, parameters, choosing, x, y, groups)
+    return (choice if has_C else Choice(None, (), (), ()), *found)
+
+
+def _with(spec: ModelSpec, chosen: Mapping[str, Any]) -> ModelSpec:
+    return replace(spec, params={**spec.params, **chosen})
+
+
+@dataclass
+class _Radial:
+    """A row with the kernel exp(-γ D²), as `choose_width` takes models."""
+
+    spec: ModelSpec
+    kernel: str = "rbf"
+    C: Any = AUTO
+    sigma: Any = AUTO
+
+    def at_widths(self, X: Any, y: Any, weights: Any, mean: float) -> Callable[[float], Predict]:
+        return lambda sigma: predictor(_with(self.spec, {"gamma": 1 / (2 * sigma**2)}), X, y)
+
+
+def _width(spec: ModelSpec, parameters: dict, choosing: Choosing, *rows: Any) -> Found:
+    (name,), (x, y, groups) = parameters, rows
+    model: Any = _Radial(spec) if name == "gamma" else own(_with(spec, {name: AUTO}), AUTO)
+    how = {"folds": choosing.folds, "seed": choosing.seed, "samples": choosing.samples}
+    found = choose_width(model, x, y, choosing.grid, groups=groups, **how)
+    mean = found.sigma / found.fractions[found.chosen] ** 0.5
+    values = [mean * fraction**0.5 for fraction in found.fractions]
+    if name == "gamma":
+        values = [1 / (2 * sigma**2) for sigma in values]
+    chosen = {name: values[found.chosen]}
+    return found.choices[found.chosen], chosen, {name: values}, list(found.accuracies)
+
+
+def _values(spec: ModelSpec, parameters: dict, choosing: Choosing, *rows: Any) -> Found:
+    among = stratified_sample(rows[1], choosing.samples, choosing.seed)
+    x, y, groups = (None if of is None else of[among] for of in rows)
+    parts = splits(y, choosing.folds, groups)
+    scores: dict[tuple, NDArray] = {}
+    choices: dict[tuple, Choice] = {}
+    grid: dict[str, list] = {}
+    longer = parameters
+    while longer != grid:
+        grid = longer
+        for values in product(*grid.values()):
+            if values not in scores:
+                predict = predictor(_with(spec, dict(zip(grid, values, strict=True))), x, y)
+                by_c = scores_along_c(predict, choosing.grid, y, parts)
+                choices[values] = choice_of(by_c, extended=choosing.grid == AUTO)
+                scores[values] = by_c[choices[values].C]
+        best = max(scores, key=lambda values: float(np.mean(scores[values])))
+        longer = {name: _longer(of, i, best, scores) for i, (name, of) in enumerate(grid.items())}
+    compared = {name: [values[i] for values in scores] for i, name in enumerate(grid)}
+    accuracies = [float(np.mean(right)) for right in scores.values()]
+    return choices[best], dict(zip(grid, best, strict=True)), compared, accuracies
+
+
+def _longer(values: list, i: int, best: tuple, scores: dict[tuple, NDArray]) -> list:
+    """Return the values of parameter i, with the next one where the best is the outermost."""
+    numbers = all(type(value) in (int, float) and value > 0 for value in values)
+    if not numbers or not 1 < len(values) < _MOST or best[i] not in (min(values), max(values)):
+        return values
+    *_, inner, outer = sorted(values, reverse=best[i] == min(values))
+    following = float(f"{outer**2 / inner:.3g}")
+    if all(type(value) is int for value in values):
+        following = max(2, round(following))  # with one leaf, say, there is nothing to learn
+    little = gains_little(scores[*best[:i], inner, *best[i + 1 :]], scores[best])
+    return values if little or following in values else [*values, following]
