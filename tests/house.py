@@ -21,6 +21,7 @@ MOST_LATER = 5_000
 LATER_TESTS = (
     *("tests/bench/kinds/test_chosen_on.py", "tests/bench/run/test_users_code.py"),
     *("tests/bench/paper/test_compared_runs.py", "tests/bench/paper/test_criteria.py"),
+    *("tests/cli/test_pages.py",),
     *("tests/bench/report/test_by_test_set.py", "tests/bench/report/test_changed_records.py"),
     *("tests/bench/work/test_search.py",),
     *("tests/cli/test_compare.py", "tests/cli/test_printed.py", "tests/cli/test_streams.py"),

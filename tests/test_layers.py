@@ -15,12 +15,13 @@ ROOT = Path(__file__).resolve().parent.parent
 # What the modules of each room may import besides their own room. cli may import everything.
 LOWEST = {
     *("errors", "estimators", "plugins", "_loops", "kernels", "mercer", "checks", "parallel"),
-    *("samples", "onnx_graph"),
+    *("samples", "onnx_graph", "templates"),
 }
 BASE = LOWEST | {"gram_sums", "gram_matrix"}
 ROOMS = {
     "errors": set(),
     "estimators": set(),
+    "templates": set(),
     "plugins": {"errors"},
     "_loops": set(),
     "kernels": {"errors", "samples"},
@@ -44,7 +45,7 @@ ROOMS = {
     | {"__init__", "datasets", "experiments"},
 }
 LIBRARY = {*BASE, "codes", "maps", "svm", "models", "io"}
-PUBLIC = {"", "maps", "svm", "models", "codes", "io", "kernels", "errors", "dask"}
+PUBLIC = {"", "maps", "svm", "models", "codes", "io", "kernels", "errors", "dask", "templates"}
 """What bench, cli, data and features use of the library and of its form for clusters."""
 SIBLINGS = {"checks", "parallel", "samples"}
 """What data and features use besides."""
@@ -237,6 +238,8 @@ ONLY = {
     "libsvm": ("svm",),
     "yaml": ("data", "bench"),
     "onnx": ("onnx_graph",),
+    "jinja2": ("templates",),
+    "markdown_it": ("bench",),
 }
 YAML_READERS = ("yaml_text", "load", "positions", "map_rows", "entries")
 

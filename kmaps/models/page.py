@@ -1,19 +1,18 @@
 """A page that shows an additive model: importances, functions, the terms of single predictions."""
 
-import json
 from collections.abc import Sequence
-from importlib.resources import files
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.checks import check_whole
-from kmaps.errors import InputError
+from kmaps.errors import InputError, printable
 from kmaps.svm import CodedSVC
 from kmaps.svm.coded.estimator import CodedEstimator
 from kmaps.svm.coded.model import FeatureFunction, level_numbers
 from kmaps.svm.reduction import class_pairs
+from kmaps.templates import render
 
 _BINS = 40  # of the density below a function
 
@@ -65,12 +64,10 @@ def explanation(
         )
     X = None if X is None else model.check_samples(X)
     order = np.argsort(-model.importance_, kind="stable")[:n_features]
-    data = _described(model, X, order, rows, names)
+    data: dict[str, Any] = _described(model, X, order, rows, names)
     if shape is not None:
         data["image"] = _image(model, X, shape)
-    template = files("kmaps.models").joinpath("explanation.html").read_text()
-    # Nothing in a name can end the script.
-    return template.replace("@DATA@", json.dumps(data).replace("<", "\\u003c"))
+    return render("explain.html", data=data)
 
 
 def _described(
@@ -93,7 +90,7 @@ def _described(
         "baseline": model.baseline_.tolist(),
         "features": [
             {
-                "name": name,
+                "name": printable(str(name)),
                 "levels": function.levels.tolist(),
                 "values": function.values.tolist(),
                 "importance": importance.tolist(),
@@ -118,7 +115,7 @@ def _columns(model: CodedEstimator) -> list[str]:
     """Return what each column of scores is for."""
     if not isinstance(model, CodedSVC):
         return ["the prediction"]
-    names = [str(label) for label in model.classes_]
+    names = [printable(str(label)) for label in model.classes_]
     return [
         names[positive] if negative is None else f"{names[positive]} against {names[negative]}"
         for positive, negative in class_pairs(len(names), model.multiclass)
@@ -144,7 +141,7 @@ def _row(
         "number": number,
         "levels": own.tolist(),
         "rest": rest.tolist(),
-        "predicted": str(model.predict(sample)[0]),
+        "predicted": printable(str(model.predict(sample)[0])),
     }
 
 

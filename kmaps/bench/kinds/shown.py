@@ -12,9 +12,8 @@ from kmaps.bench.records.arrays import Arrays, read_arrays
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.gate import Judged
 from kmaps.bench.records.times import with_times, without_doubtful_times
+from kmaps.bench.report.document import Section
 from kmaps.errors import DataError, NothingMeasured
-
-Section = tuple[str, str]  # heading and Markdown of a part of a page
 
 SIZES = ("n_train", "n_test", "n_features", "n_skipped")
 CHOICE = ("C", "cv_C", "cv_accuracy", "cv_se", "cv_s")

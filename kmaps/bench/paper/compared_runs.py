@@ -14,7 +14,8 @@ from kmaps.bench.records.columns import Record
 from kmaps.bench.records.lines import Line, Lines, Pair, line_labels, lines_of, side_by_side
 from kmaps.bench.records.measures import MEASURES
 from kmaps.bench.records.times import CONDITIONS
-from kmaps.bench.report.forms import aligned, markdown_table
+from kmaps.bench.report import document
+from kmaps.bench.report.document import Table
 from kmaps.errors import NothingMeasured
 
 _SAME_SAMPLES = ("dataset", "data_digest", "protocol")
@@ -136,16 +137,19 @@ def _versions(records: Iterable[Record]) -> dict[str, str]:
     return {package: ", ".join(sorted(versions)) for package, versions in found.items()}
 
 
-def as_rows(runs: Sequence[Run], rows: Sequence[Compared]) -> list[tuple[str, list[list[str]]]]:
-    """Return a table per measure, its title and its lines, the head first."""
-    tables = []
+def tables(runs: Sequence[Run], rows: Sequence[Compared]) -> list[Table]:
+    """Return a table per measure, and one of the conditions that differ."""
+    found = []
     for measure in dict.fromkeys(row.measure for row in rows):
         head = ["", runs[0].name]
         for run in runs[1:]:
             head += [run.name, "to the first", "95 % interval"]
         body = [_line(row) for row in rows if row.measure == measure]
-        tables.append((MEASURES[measure].title, [head, *body]))
-    return tables
+        found.append(Table(head, body, title=MEASURES[measure].title))
+    if changed := changed_conditions(runs):
+        head = ["", *(run.name for run in runs)]
+        found.append(Table(head, changed, texts=len(head), title="What differs"))
+    return found
 
 
 def _line(row: Compared) -> list[str]:
@@ -179,27 +183,11 @@ def _difference(found: Estimate | None, unit: str) -> list[str]:
 
 
 def as_text(runs: Sequence[Run], rows: Sequence[Compared]) -> str:
-    parts = [f"{title}\n{_aligned(lines)}" for title, lines in as_rows(runs, rows)]
-    changed = changed_conditions(runs)
-    if changed:
-        parts.append(f"What differs\n{_aligned([['', *(run.name for run in runs)], *changed])}")
-    return "\n\n".join(parts) + "\n"
-
-
-def _aligned(lines: Sequence[Sequence[str]]) -> str:
-    return "\n".join(aligned(lines, texts=len(lines[0])))
+    return document.as_text(tables(runs, rows)) + "\n"
 
 
 def as_markdown(runs: Sequence[Run], rows: Sequence[Compared]) -> str:
-    parts = [
-        f"### {title}\n\n{markdown_table(head, body, texts=1)}"
-        for title, (head, *body) in as_rows(runs, rows)
-    ]
-    changed = changed_conditions(runs)
-    if changed:
-        table = markdown_table(["", *(run.name for run in runs)], changed, texts=len(runs) + 1)
-        parts.append(f"### What differs\n\n{table}")
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(document.as_markdown(one, 3) for one in tables(runs, rows)) + "\n"
 
 
 def as_json(runs: Sequence[Run], rows: Sequence[Compared]) -> str:

@@ -11,11 +11,10 @@ from kmaps.bench.paper.reported_forms import summary
 from kmaps.bench.paper.reproduced import FACTOR, JUDGED, PERCENT, POINTS
 from kmaps.bench.paper.statements import Paper, claims, elsewhere, papers
 from kmaps.bench.report.choice import edges_of_runs, grid_text
-from kmaps.bench.report.forms import Markdown, bold, link, markdown_table
+from kmaps.bench.report.document import Page, Part, Section, Table, Text
+from kmaps.bench.report.forms import Markdown, bold, link
 
 _INTRODUCTION = """\
-# Results
-
 Our runs, one folder per experiment: `records.jsonl` (one line per cell, as `kmaps run` wrote it),
 `correct.npz` (which test samples each cell got right, one bit per sample; earlier runs have none),
 `README.md` (by `kmaps report`: the command, the environment, the commit, the paper's numbers next
@@ -46,31 +45,32 @@ is the least or the largest value compared: a better one may lie beyond. `C: aut
 best is inside."""
 
 
-def glance(items: Sequence[Item], records: Runs, experiments: Iterable[str]) -> str:
+def glance(items: Sequence[Item], records: Runs, experiments: Iterable[str]) -> Page:
     runs, experiments = sorted(records), list(experiments)
-    parts = [_INTRODUCTION, _MARGINS, f"**All together**: {summary(items, ())}."]
-    for paper in papers():
-        parts += _paper(paper, items, runs)
-    parts += _besides(items, runs)
-    parts += ["## Choice of C", _choices(records)]
+    parts: list[Part] = [Text(Markdown(_INTRODUCTION.strip())), Text(Markdown(_MARGINS))]
+    parts.append(Text(Markdown(f"**All together**: {summary(items, ())}.")))
+    parts += [_paper(paper, items, runs) for paper in papers()]
+    parts += [_besides(items, runs), Section("Choice of C", _choices(records))]
     unrun = [name for name in experiments if name not in runs]
     if unrun:
-        parts.append(f"Experiments without a run: {', '.join(f'`{name}`' for name in unrun)}.")
-    return "\n\n".join(parts) + "\n"
+        listed = ", ".join(f"`{name}`" for name in unrun)
+        parts.append(Text(Markdown(f"Experiments without a run: {listed}.")))
+    return Page("Results", parts)
 
 
-def _paper(paper: Paper, items: Sequence[Item], runs: Sequence[str]) -> list[str]:
+def _paper(paper: Paper, items: Sequence[Item], runs: Sequence[str]) -> Section:
     rows = [_table(key, items) for key in printed_tables() if key[0] == paper.name]
     head = ["table or figure", *JUDGED, "differences to exact reproduced"]
     head += ["median and range off print", "not judged", "run"]
     claimed = [_claim(name, items) for name in claims() if name.startswith(paper.letter)]
-    parts = [f"## {paper.name}: {paper.title}"]
-    if rows:
-        parts.append(markdown_table(head, rows, texts=8))
-    parts.append(markdown_table(["claim", "", "verdict"], claimed, texts=3))
     of_paper = [name for name in runs if paper_of(name) == paper.name]
-    parts.append(f"Runs: {', '.join(map(_link, of_paper))}.")
-    return parts
+    parts: list[Part] = [Table(head, rows, texts=8)] if rows else []
+    parts += [Table(["claim", "", "verdict"], claimed, texts=3), _listed("Runs", of_paper)]
+    return Section(f"{paper.name}: {paper.title}", parts)
+
+
+def _listed(what: str, runs: Iterable[str]) -> Text:
+    return Text(Markdown(f"{what}: {', '.join(map(_link, runs))}."))
 
 
 def _table(key: tuple[str, str], items: Sequence[Item]) -> list[str]:
@@ -114,14 +114,14 @@ def _claim(name: str, items: Sequence[Item]) -> list[str]:
         for check in elsewhere()
         if check.id == name
     ]
-    return [name, claims()[name].text, Markdown("<br>".join(decided))]
+    return [name, claims()[name].text, Markdown("; ".join(decided))]
 
 
 def _marked(verdict: str) -> str:
     return bold(verdict, verdict == "fails")
 
 
-def _besides(items: Sequence[Item], runs: Sequence[str]) -> list[str]:
+def _besides(items: Sequence[Item], runs: Sequence[str]) -> Section:
     ours = [item for item in items if item.kind == "claim" and item.of not in claims()]
     rows = [
         [_link(item.run), item.printed, _marked(item.verdict), item.ours, item.difference]
@@ -129,20 +129,19 @@ def _besides(items: Sequence[Item], runs: Sequence[str]) -> list[str]:
     ]
     head = ["run", "what", "verdict", "comparisons", "intervals"]
     others = [name for name in runs if not paper_of(name)]
-    parts = ["## Besides the papers"]
-    parts += [markdown_table(head, rows, texts=5)] if rows else []
-    parts += [f"Other runs: {', '.join(map(_link, others))}."] if others else []
-    return parts
+    parts: list[Part] = [Table(head, rows, texts=5)] if rows else []
+    parts += [_listed("Other runs", others)] if others else []
+    return Section("Besides the papers", parts)
 
 
-def _choices(records: Runs) -> str:
+def _choices(records: Runs) -> list[Part]:
     """Return the runs in which C was chosen: from what, and how many rows are at an edge of it."""
     body = [
         [_link(name), grid_text(records[name]), f"{at_edge} of {chosen}"]
         for name, (at_edge, chosen) in edges_of_runs(records).items()
     ]
     head = ["run", "C chosen from", "rows at an edge of it"]
-    return f"{_EDGES}\n\n{markdown_table(head, body, texts=2)}"
+    return [Text(Markdown(_EDGES)), Table(head, body, texts=2)]
 
 
 def _link(run: str) -> str:

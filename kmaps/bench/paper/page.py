@@ -1,26 +1,39 @@
 """A run as a page: what was run and how, its tables, its claims, its figures."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 from kmaps.bench.paper.claims import OF_SAMPLES, judge_claims
 from kmaps.bench.paper.reproduced import PrintedComparison
-from kmaps.bench.paper.tables import claims_section, numbers_section
+from kmaps.bench.paper.tables import claims_parts, numbers_parts
 from kmaps.bench.records.arrays import NOT_ON_RECORD, Correct
-from kmaps.bench.records.columns import Record
+from kmaps.bench.records.columns import Record, cell_name
 from kmaps.bench.records.measures import MEASURES
+from kmaps.bench.records.row import Row
 from kmaps.bench.records.summary import mixed_conditions
 from kmaps.bench.records.times import has_doubtful_times, timed, without_doubtful_times
-from kmaps.bench.report.choice import choice_section
-from kmaps.bench.report.forms import link, markdown, markdown_code
-from kmaps.bench.report.tables import render
+from kmaps.bench.report.choice import choice_parts
+from kmaps.bench.report.document import Code, Folded, Page, Part, Picture, Section, Table, Text
+from kmaps.bench.report.forms import Markdown, link, markdown
+from kmaps.bench.report.tables import tables
 
-_NO_TIMES = (
+_NO_TIMES = Markdown(
     "Times of this run are left out: other programs ran on the computer meanwhile, or may have. "
     "`kmaps time` measures them."
 )
+_MORE = Markdown(
+    "In Markdown this page is short: `kmaps report FOLDER -o page.html` also shows every "
+    "comparison, measure and figure, and the conditions. The records are in `records.jsonl`."
+)
 _SAME = ("cpu", "cores", "threads", "jobs", "python", "commit", "map_version")
+_MOST_FAILED = 20  # cells that are named
+_FEWER = (
+    "have fewer cells than others: the run may have been interrupted, and its command goes on "
+    "where it ended."
+)
 
 
 def page(
@@ -31,67 +44,107 @@ def page(
     claims: Sequence[Mapping[str, Any]] = (),
     correct: Mapping[str, Correct] = NOT_ON_RECORD,
     numbers: Sequence[PrintedComparison] = (),
-    sections: Iterable[tuple[str, str]] = (),
-    figures: Iterable[str] = (),
+    sections: Iterable[Section] = (),
+    figures: Sequence[Path] = (),
     notes: str = "",
-) -> str:
-    """Return a Markdown page on the records of one experiment.
+) -> Page:
+    """Return a page on the records of one experiment.
 
-    ``sections`` are headings and Markdown of the parts that only this kind has. ``notes`` are the
-    user's Markdown; all other texts are shown as they are.
+    ``sections`` are those that only this kind has. ``notes`` are the user's Markdown; all other
+    texts are shown as they are.
     """
-    name = markdown(records[0]["experiment"])
-    parts = [f"# {name}", markdown(about), _commands(records), environment(records)]
+    name = records[0]["experiment"]
+    parts: list[Part] = [Text(about)] if about else []
+    parts += [Code(_commands(records)), *_state(records)]
+    parts.append(Folded("Conditions", [Text(Markdown(environment(records)))]))
     if has_doubtful_times(records):
-        parts.append(_NO_TIMES)
-    if notes:
-        parts += ["## Findings", notes.strip()]
+        parts.append(Text(_NO_TIMES))
     if claims:
-        parts += ["## Claims", _evidence(claims, records, correct)]
-        parts.append(claims_section(judge_claims(claims, records, correct)))
-    for heading, text in sections:
-        parts += [f"## {markdown(heading)}", text]
-    if choice := choice_section(records):
-        parts += ["## Choice of C", choice]
+        judged = claims_parts(judge_claims(claims, records, correct))
+        parts.append(Section("Claims", [*_evidence(claims, records, correct), *judged]))
     if numbers:
-        parts += ["## The paper's numbers", numbers_section(numbers)]
+        parts.append(Section("The paper's numbers", numbers_parts(numbers)))
+    if notes:
+        parts.append(Section("Findings", [Text(Markdown(notes.strip()))]))
+    if figures:
+        drawn: list[Part] = [Picture(path, f"{path.stem} of {name}") for path in figures]
+        more = f"More figures: {', '.join(link(path.name, path.name) for path in figures[1:])}."
+        if drawn[1:]:
+            drawn[1:] = [Folded("More figures", drawn[1:]), Text(Markdown(more))]
+        parts.append(Section("Figures", drawn))
+    parts += sections
+    if choice := choice_parts(records):
+        parts.append(Section("Choice of C", choice))
+    parts.append(Section("Tables", _tables(records, measures)))
+    parts.append(Text(_MORE))
+    return Page(name, parts)
+
+
+def _state(records: Sequence[Record]) -> list[Part]:
+    """Say how many cells were measured, when and where, which failed, and what seems to lack."""
+    failed = [record for record in records if record["status"] != "ok"]
+    said = [f"{len(records) - len(failed)} cells were measured"]
+    days = sorted(str(record["started"])[:10] for record in records if record.get("started"))
+    if days:
+        said.append(f"from {days[0]} to {days[-1]}" if days[0] != days[-1] else f"on {days[0]}")
+    if cpus := sorted({str(record["cpu"]) for record in records if record.get("cpu")}):
+        said.append(f"on {' and '.join(cpus)}")
+    parts: list[Part] = [Text(f"{' '.join(said)}{f'; {len(failed)} failed' if failed else ''}.")]
+    if failed:
+        rows = [[cell_name(one), str(one["error"] or "")] for one in failed[:_MOST_FAILED]]
+        parts.append(Table(["failed", "why"], rows, texts=2))
+    # An exact kernel next to random maps has no draws, and lacks none.
+    cells: dict[bool, Counter[tuple]] = {True: Counter(), False: Counter()}
+    for one in records:
+        row = Row.of(one).identity, one["kernel"], one["setting"], one["reduction"]
+        cells[one["draw"] is None][row] += 1
+    lacking = sum(n < max(of.values()) for of in cells.values() for n in of.values())
+    if lacking:
+        parts.append(Text(f"{lacking} of {sum(map(len, cells.values()))} rows {_FEWER}"))
+    return parts
+
+
+def _tables(records: Sequence[Record], measures: Sequence[str]) -> list[Part]:
+    """Return the table of the first measure, and folded those of the others."""
     sure = without_doubtful_times(records)
     known = [m for m in measures if any(MEASURES[m].value(record) is not None for record in sure)]
-    parts += ["## Tables", render(sure, "md", known or measures).strip()]
-    parts += [f"!{link(figure, figure)}" for figure in figures]
-    return "\n\n".join(filter(None, parts)) + "\n"
+    first, *others = known or measures
+    rest = [Folded("All other measures", tables(sure, others))] if others else []
+    return [*tables(sure, [first]), *rest]
 
 
-def _commands(records: Sequence[Record]) -> str:
+def _commands(records: Sequence[Record]) -> list[str]:
     """Return the commands as given, or the one that would do where records lack them."""
     lines = [one for record in records for one in (record, *timed(record))]
     given = dict.fromkeys(one["command"] for one in lines if one.get("command"))
     if not any(record.get("command") for record in records):
         given = {f"kmaps run {records[0]['experiment']}": None, **given}
-    return "\n".join(map(markdown_code, given))
+    return list(given)
 
 
 def _evidence(
     claims: Sequence[Mapping[str, Any]], records: Sequence[Record], correct: Mapping[str, Correct]
-) -> str:
+) -> list[Part]:
     """Say what the intervals of accuracies come from, where a claim is about some."""
     compared = {claim["measure"] for claim in claims if claim["relation"] != "smaller"}
     if "ap" in compared:
-        return "Average precisions are compared by their splits and draws alone."
+        return [Text("Average precisions are compared by their splits and draws alone.")]
     if not compared & {*OF_SAMPLES}:
-        return ""
+        return []
     measured = [record for record in records if record["status"] == "ok"]
     lacking = sum(record["key"] not in correct for record in measured)
     if not lacking:
-        return (
+        said = (
             "Accuracies are compared on the same test samples: `correct.npz` has which were right."
         )
+        return [Text(Markdown(said))]
     which = "There is no `correct.npz` with the test samples that were right:"
     if lacking < len(measured):
         which = (
             f"Of {lacking} of {len(measured)} cells `correct.npz` lacks which samples were right:"
         )
-    return f"{which} accuracies are compared by splits and draws alone, a single one not at all."
+    said = "accuracies are compared by splits and draws alone, a single one not at all."
+    return [Text(Markdown(f"{which} {said}"))]
 
 
 def environment(records: Sequence[Record]) -> str:

@@ -1,4 +1,4 @@
-"""Claims and printed numbers as tables in Markdown."""
+"""Claims and printed numbers as tables of a page."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,7 +9,8 @@ from kmaps.bench.paper.numbers import PrintedTable, printed_tables
 from kmaps.bench.paper.reproduced import JUDGED, Outcome, PrintedComparison
 from kmaps.bench.paper.statements import criteria
 from kmaps.bench.paper.verdicts import Finding, Verdict
-from kmaps.bench.report.forms import bold, markdown, markdown_table
+from kmaps.bench.report.document import Folded, Part, Section, Table, Text
+from kmaps.bench.report.forms import bold
 
 _RULE = (
     "A comparison holds when all of its interval does: the 95 % interval, for 'within' the 90 % "
@@ -22,50 +23,41 @@ _RULE = (
 _NEEDED = {"above": "at least {} points", "about": "within ± {} points", "smaller": "at least {} ×"}
 
 
-def claims_section(claims: Sequence[JudgedClaim]) -> str:
-    """Return the claims as a table, and their comparisons in a block that folds."""
+def claims_parts(claims: Sequence[JudgedClaim]) -> list[Part]:
+    """Return the claims as a table, and their comparisons in a part that folds."""
     head = ["claim", "", "verdict", "comparisons", "intervals"]
-    table = markdown_table(head, map(_line, claims), texts=5)
+    table = Table(head, list(map(_line, claims)), texts=5)
     findings = [(claim.id, found) for claim in claims for found in claim.judgement.findings]
     if not findings:
-        return table
+        return [table]
     names = [claim.id for claim in claims]
-    parts = [_RULE, table, _left_open(claims), _details(findings), _criteria(names)]
-    return "\n\n".join(filter(None, parts))
+    return [table, *_left_open(claims), _details(findings), *_criteria(names)]
 
 
-def _criteria(names: Sequence[str]) -> str:
+def _criteria(names: Sequence[str]) -> list[Part]:
     """Return what decides the papers' claims on a page, with the words and the reason of each."""
     used = [one for (name, _), one in criteria().items() if name in names]
-    if not used:
-        return ""
     head = ["claim", "its words", "needed", "why"]
     rows = [
         [one.id, one.sentence, _NEEDED[one.relation].format(f"{one.by:g}"), one.reason]
         for one in used
     ]
-    table = markdown_table(head, rows, texts=4)
-    return _folded("The papers' words, and what each needs", table)
+    table = Table(head, rows, texts=4)
+    return [Folded("The papers' words, and what each needs", [table])] if used else []
 
 
-def _folded(summary: str, *parts: str) -> str:
-    body = "\n\n".join(parts)
-    return f"<details>\n<summary>{summary}</summary>\n\n{body}\n\n</details>"
-
-
-def _left_open(claims: Iterable[JudgedClaim]) -> str:
+def _left_open(claims: Iterable[JudgedClaim]) -> list[Part]:
     """Say which failures Holm's correction leaves open; nothing where it changes none."""
     counts = {
         claim.id: sum(found.is_left_open_by_holm for found in claim.judgement.findings)
         for claim in claims
     }
-    named = ", ".join(f"{n} of {markdown(name)}" for name, n in counts.items() if n)
-    if not named:
-        return ""
-    return (
+    named = ", ".join(f"{n} of {name}" for name, n in counts.items() if n)
+    said = (
         f"Undecided (Holm), {named}: the comparison fails by its interval alone, but among so many "
         "under one claim some would by chance, and Holm's correction asks each for more."
     )
+    return [Text(said)] if named else []
 
 
 def verdict_of(claim: JudgedClaim) -> str:
@@ -102,7 +94,7 @@ def _line(claim: JudgedClaim) -> list[str]:
     return [claim.id, claim.text, shown, counts, interval_range(claim.judgement.findings)]
 
 
-def _details(findings: Sequence[tuple[str, Finding]]) -> str:
+def _details(findings: Sequence[tuple[str, Finding]]) -> Part:
     head = ["claim", "compared", "needed", "verdict", "ours", "interval"]
     rows = [_detail(name, found) for name, found in findings]
     if any(found.conditional_interval for _, found in findings):
@@ -110,11 +102,11 @@ def _details(findings: Sequence[tuple[str, Finding]]) -> str:
         for row, (_, found) in zip(rows, findings, strict=True):
             known = found.conditional_interval
             row.append(_interval(found, known) if known else "")
-    table = markdown_table(head, rows, texts=4)
+    table = Table(head, rows, texts=4)
     estimates = [found.estimate for _, found in findings]
     methods = dict.fromkeys(e.method + (f" ({e.note})" if e.note else "") for e in estimates)
     made = f"Intervals: {'; '.join(methods)}."
-    return _folded(f"All {len(findings)} comparisons", table, made)
+    return Folded(f"All {len(findings)} comparisons", [Text(_RULE), table, Text(made)])
 
 
 def _detail(name: str, found: Finding) -> list[str]:
@@ -141,13 +133,12 @@ def _number(value: float, unit: str) -> str:
     return f"{value:.3g}" if unit == "×" else f"{round(value, 2) + 0:+.2f}"  # never -0.00
 
 
-def numbers_section(comparisons: Iterable[PrintedComparison]) -> str:
+def numbers_parts(comparisons: Iterable[PrintedComparison]) -> list[Part]:
     """Return the tables of the papers that some numbers stand in, each number printed / ours."""
     by_table: dict[tuple[str, str], list[PrintedComparison]] = {}
     for found in comparisons:
         by_table.setdefault((found.number.paper, found.number.table), []).append(found)
-    tables = [_table(printed_tables()[key], group) for key, group in by_table.items()]
-    return "\n\n".join(tables)
+    return [_table(printed_tables()[key], group) for key, group in by_table.items()]
 
 
 def texts(found: PrintedComparison) -> tuple[str, str]:
@@ -173,9 +164,8 @@ def deviation_text(found: PrintedComparison) -> str:
     return f"{found.deviation:+.{decimals}f} {found.number.off_unit}"
 
 
-def _table(table: PrintedTable, group: Sequence[PrintedComparison]) -> str:
-    parts = [
-        f"### {table.paper}, {table.table}: {table.title}",
+def _table(table: PrintedTable, group: Sequence[PrintedComparison]) -> Part:
+    parts: list[Part] = [
         _summary(table, group),
         _grid(
             group,
@@ -190,13 +180,15 @@ def _table(table: PrintedTable, group: Sequence[PrintedComparison]) -> str:
             for found, of in differences
         }
         parts += [
-            _counted(
-                Counter(to_exact.outcome for _, to_exact in differences),
-                "differences to the exact kernel are reproduced",
+            Text(
+                _counted(
+                    Counter(to_exact.outcome for _, to_exact in differences),
+                    "differences to the exact kernel are reproduced",
+                )
             ),
             _grid([found for found, _ in differences], "less exact, printed / ours", cells),
         ]
-    return "\n\n".join(parts)
+    return Section(f"{table.paper}, {table.table}: {table.title}", parts)
 
 
 Place = tuple[str, str]  # the row and the column of a number
@@ -206,12 +198,12 @@ def _place(found: PrintedComparison) -> Place:
     return found.number.row, found.number.column
 
 
-def _grid(group: Iterable[PrintedComparison], corner: str, cells: Mapping[Place, str]) -> str:
+def _grid(group: Iterable[PrintedComparison], corner: str, cells: Mapping[Place, str]) -> Table:
     group = list(group)
     rows = list(dict.fromkeys(found.number.row for found in group))
     columns = list(dict.fromkeys(found.number.column for found in group))
     body = [[row, *(cells.get((row, column), "") for column in columns)] for row in rows]
-    return markdown_table([corner, *columns], body)
+    return Table([corner, *columns], body)
 
 
 def _counted(counts: Counter[Outcome], words: str) -> str:
@@ -220,7 +212,7 @@ def _counted(counts: Counter[Outcome], words: str) -> str:
     return ", ".join([f"{counts[Outcome.REPRODUCED]} of {n} {words}", *others]) + "."
 
 
-def _summary(table: PrintedTable, group: Sequence[PrintedComparison]) -> str:
+def _summary(table: PrintedTable, group: Sequence[PrintedComparison]) -> Text:
     counts = Counter(found.outcome for found in group)
     sentences = [_counted(counts, "numbers are reproduced")]
     if counts[Outcome.WORSE]:
@@ -231,7 +223,7 @@ def _summary(table: PrintedTable, group: Sequence[PrintedComparison]) -> str:
         )
     if counts[Outcome.MISSING]:
         sentences.append(f"{counts[Outcome.MISSING]} missing among our records.")
-    return " ".join([*sentences, table.note]).strip()
+    return Text(" ".join([*sentences, table.note]).strip())
 
 
 def _cell(printed: str, ours: str, outcome: Outcome) -> str:

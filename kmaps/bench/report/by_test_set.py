@@ -9,7 +9,7 @@ from statistics import fmean, stdev
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.lines import line_labels, lines_of
 from kmaps.bench.records.measures import MEASURES, accuracy_of
-from kmaps.bench.report.forms import markdown_table
+from kmaps.bench.report.document import Table
 
 
 def has_test_sets(records: Sequence[Record]) -> bool:
@@ -18,8 +18,8 @@ def has_test_sets(records: Sequence[Record]) -> bool:
     return len({record["split"] % len(names) for record in records}) > 1
 
 
-def by_test_set(records: Sequence[Record]) -> str:
-    """Return a table in Markdown: rows, and mean ± std over the training sets per test set."""
+def by_test_set(records: Sequence[Record]) -> Table:
+    """Return a table: rows, and mean ± std over the training sets per test set."""
     names = records[0]["protocol"]["test"]
     measure = MEASURES[accuracy_of(list(records))]
     lines = lines_of(records)
@@ -33,7 +33,7 @@ def by_test_set(records: Sequence[Record]) -> str:
         words = line.reduction, line.kernel, labels[line]
         rows.append([" ".join(filter(None, words)), *map(_percent, values)])
     title = f"{measure.title}; mean ± std over the training sets"
-    return markdown_table([title, *names], rows)
+    return Table([title, *names], rows)
 
 
 def _percent(values: Sequence[float]) -> str:

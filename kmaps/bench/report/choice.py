@@ -1,26 +1,28 @@
-"""How C was chosen in a run, as Markdown: the grid, and the rows at an edge of it."""
+"""How C was chosen in a run, as a part of a page: the grid, and the rows at an edge of it."""
 
 from collections.abc import Mapping, Sequence
 
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.lines import chosen_rows, compared_values
-from kmaps.bench.report.forms import markdown_table
+from kmaps.bench.report.document import Folded, Part, Table, Text
 
 Edges = dict[str, tuple[int, int]]
 """By run: how many rows have a C at the edge of its grid, and how many have one chosen."""
 
 
-def choice_section(records: Sequence[Record]) -> str:
+def choice_parts(records: Sequence[Record]) -> list[Part]:
     """Return how C was chosen and, folded, the rows at an edge; nothing without a choice."""
     rows = chosen_rows(records)
     if not rows:
-        return ""
+        return []
     once = any(record["C_chosen_on"] for record in records)
     where = "set of the first split, one C for all splits" if once else "split"
     chosen = f"By cross-validation in the training {where}, from {grid_text(records)}."
     at_edge = [row for row in rows if row.is_at_edge]
     if not at_edge:
-        return f"{chosen} No row of {len(rows)} has its C at the edge of the values compared."
+        return [
+            Text(f"{chosen} No row of {len(rows)} has its C at the edge of the values compared.")
+        ]
     edges = (
         f"In {len(at_edge)} of {len(rows)} rows C is at the edge of the values compared, on one "
         "split or more: a better one may lie beyond."
@@ -30,9 +32,7 @@ def choice_section(records: Sequence[Record]) -> str:
         [row.name, str(row.least or ""), str(row.largest or ""), str(row.n_records)]
         for row in at_edge
     ]
-    summary = f"<summary>The {len(at_edge)} rows</summary>"
-    folded = f"<details>\n{summary}\n\n{markdown_table(head, body)}\n\n</details>"
-    return f"{chosen} {edges}\n\n{folded}"
+    return [Text(f"{chosen} {edges}"), Folded(f"The {len(at_edge)} rows", [Table(head, body)])]
 
 
 def edges_of_runs(runs: Mapping[str, Sequence[Record]]) -> Edges:

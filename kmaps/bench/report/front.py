@@ -8,7 +8,7 @@ from kmaps.bench.records.measures import MEASURES, accuracy_of
 from kmaps.bench.records.names import short_labels, short_names
 from kmaps.bench.records.row import Row
 from kmaps.bench.records.summary import latest_cells, summarize
-from kmaps.bench.report.forms import markdown_table
+from kmaps.bench.report.document import Table
 
 COSTS = {  # what models cost: measures, and their short headings
     "time": "training, s",
@@ -90,8 +90,8 @@ def front(points: Iterable[Point], cost: str, quality: str) -> list[Point]:
     return kept
 
 
-def side_by_side(records: Sequence[Record]) -> str:
-    """Return a Markdown table of the rows of a classification, the most accurate first.
+def side_by_side(records: Sequence[Record]) -> Table:
+    """Return a table of the rows of a classification, the most accurate first.
 
     Rows that failed on every split are left out.
     """
@@ -104,7 +104,7 @@ def side_by_side(records: Sequence[Record]) -> str:
         if quality in point.spreads:
             texts[quality] += f" ± {_text(quality, point.spreads[quality])}"
         rows.append([point.name, *(texts.get(name, "–") for name in (quality, *COSTS))])
-    return markdown_table(["row", MEASURES[quality].title, *COSTS.values()], rows)
+    return Table(["row", MEASURES[quality].title, *COSTS.values()], rows)
 
 
 def _text(measure: str, printed: float) -> str:

@@ -12,7 +12,7 @@ from kmaps.bench.records.columns import Record, is_number
 from kmaps.bench.records.measures import MEASURES
 from kmaps.bench.records.names import short_labels
 from kmaps.bench.records.row import Row
-from kmaps.bench.report.forms import markdown_table
+from kmaps.bench.report.document import Table
 
 SPACING, FEATURES, FREQUENCIES, SAMPLES = "ε", "D", "m", "n"
 """What a law is over: the spacing of uniform anchors, or a number of something."""
@@ -124,15 +124,15 @@ def _pairs_place(record: Record) -> tuple[str, Row, float] | None:
     return None
 
 
-def falls_table(records: Iterable[Record]) -> str:
-    """Return a Markdown table of how each error falls; ``""`` where none was varied."""
+def falls_table(records: Iterable[Record]) -> Table:
+    """Return a table of how each error falls; without rows where none was varied."""
     lines = []
     for fall in falls(records):
         ends = [f"{fall.values[i]:.3g} at {_place(fall, i)}" for i in (0, -1)]
         law = f"{fall.over}^{fall.exponent:.2f}"
         lines.append([fall.kernel, fall.label, ERRORS[fall.quantity], law, *ends])
     head = ["kernel", "map", "error", "as", "at one end", "at the other"]
-    return markdown_table(head, lines, texts=3) if lines else ""
+    return Table(head, lines, texts=3)
 
 
 def _place(fall: PowerLaw, i: int) -> str:
@@ -159,8 +159,8 @@ def convergence(records: Iterable[Record]) -> list[dict[str, PowerLaw]]:
     return [errors for errors in found.values() if len(errors) == len(columns)]
 
 
-def convergence_table(records: Iterable[Record]) -> str:
-    """Return a Markdown table: the two parts of each row's error, and how the random one falls."""
+def convergence_table(records: Iterable[Record]) -> Table:
+    """Return a table: the two parts of each row's error, and how the random one falls."""
     lines = []
     for errors in convergence(records):
         random, stays = errors["random_rms"], errors["additive_rms"]
@@ -168,7 +168,7 @@ def convergence_table(records: Iterable[Record]) -> str:
         fall = [f"m^{random.exponent:.3f}", f"{random.at[-1]:,.0f}"]
         lines.append([random.kernel, random.label, *fall, *(f"{part:.5f}" for part in parts)])
     head = ["kernel", "map", "random part falls as", "at m =", "random part", "additive part"]
-    return markdown_table([*head, "whole"], lines, texts=2)
+    return Table([*head, "whole"], lines, texts=2)
 
 
 # ---- times and memory
@@ -192,8 +192,8 @@ def growth(records: Iterable[Record]) -> dict[str, dict[str, PowerLaw]]:
     return found
 
 
-def growth_table(records: Iterable[Record]) -> str:
-    """Return a Markdown table: each row at its largest size, and the exponents."""
+def growth_table(records: Iterable[Record]) -> Table:
+    """Return a table: each row at its largest size, and the exponents."""
     lines = []
     for row, by_measure in growth(records).items():
         if "accuracy" not in by_measure:
@@ -205,4 +205,4 @@ def growth_table(records: Iterable[Record]) -> str:
         cells += [grown.get("time", ""), shown.get("train-memory", "")]
         lines.append([*cells, grown.get("train-memory", "")])
     head = ["", "largest n", "accuracy, %", "time, s", "of it conversion, s", "grows as"]
-    return markdown_table([*head, "peak memory, MB", "grows as"], lines)
+    return Table([*head, "peak memory, MB", "grows as"], lines)

@@ -17,14 +17,8 @@ from kmaps.bench.records.measures import MEASURES, Measure
 from kmaps.bench.records.names import short_labels
 from kmaps.bench.records.row import BY_ITSELF, REFERENCES, Row, in_words
 from kmaps.bench.records.summary import SETTING, Line, kernel_order, summarize
-from kmaps.bench.report.forms import (
-    aligned,
-    bold,
-    latex_label,
-    latex_table,
-    markdown,
-    markdown_table,
-)
+from kmaps.bench.report.document import Part, Table, Text, as_markdown
+from kmaps.bench.report.forms import aligned, bold, latex_label, latex_table
 
 REDUCTION_WORDS = {"ovo": "one-vs-one", "ovr": "one-vs-rest"}
 ABSENT = "–"
@@ -74,6 +68,14 @@ def render(
     said = [*notes(records), *_mark_notes(records, summary)]
     blocks = lay_out(summary, short_features(records))
     return renderers[form](_joined(blocks) if together else blocks, said)
+
+
+def tables(records: Iterable[Record], measures: Sequence[str]) -> list[Part]:
+    """Return the tables of some measures of records as parts of a page, and what they mark."""
+    records = list(records)
+    summary = summarize(records, measures)
+    said = [*notes(records), *_mark_notes(records, summary)]
+    return _parts(lay_out(summary, short_features(records)), said)
 
 
 def _mark_notes(records: Sequence[Record], lines: Sequence[Line]) -> list[str]:
@@ -268,17 +270,20 @@ def _text_block(block: Block) -> str:
 
 
 def _markdown(blocks: list[Block], said: list[str]) -> str:
-    below = markdown(_sentence(said)), "Bold: best map of its column."
-    last = " ".join(filter(None, below))
-    return "\n\n".join([*map(_markdown_block, blocks), last]) + "\n"
+    return "\n\n".join(as_markdown(part, 3) for part in _parts(blocks, said)) + "\n"
 
 
-def _markdown_block(block: Block) -> str:
+def _parts(blocks: Iterable[Block], said: Sequence[str]) -> list[Part]:
+    last = " ".join(filter(None, [_sentence(said), "Bold: best map of its column."]))
+    return [*map(_table, blocks), Text(last)]
+
+
+def _table(block: Block) -> Table:
     rows = [
         [label, *(bold(entry.text, entry.best) for entry in entries)]
         for label, entries in block.rows
     ]
-    return f"### {markdown(block.title)}\n\n{markdown_table(['', *block.columns], rows)}"
+    return Table(["", *block.columns], rows, title=block.title)
 
 
 def _latex(blocks: list[Block], said: list[str]) -> str:

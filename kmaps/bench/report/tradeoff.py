@@ -11,7 +11,7 @@ from kmaps.bench.records.columns import Record, cell_name, is_number
 from kmaps.bench.records.measures import MEASURES
 from kmaps.bench.records.names import LEARNERS, short_labels
 from kmaps.bench.records.row import Row
-from kmaps.bench.report.forms import markdown_table
+from kmaps.bench.report.document import Table
 from kmaps.errors import InputError
 
 
@@ -111,13 +111,13 @@ def _point(group: Sequence[Record], measure: str) -> TrialPoint:
     )
 
 
-def tradeoff_table(records: Iterable[Record]) -> str:
-    """Return a Markdown table of the points: what each learner keeps, costs and attains."""
+def tradeoff_table(records: Iterable[Record]) -> Table:
+    """Return a table of the points: what each learner keeps, costs and attains."""
     records = list(records)
     lines = [_line(one, point) for one in learners(records) for point in one.points]
     title = quality(records).replace("_", " ")
     head = ["learner", "C", "projections", "kept", f"{title}, %", "test, µs per sample"]
-    return markdown_table(head, lines)
+    return Table(head, lines)
 
 
 def _line(learner: LearnerPoints, point: TrialPoint) -> list[str]:

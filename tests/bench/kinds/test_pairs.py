@@ -73,8 +73,9 @@ def test_mean_errors_fall_with_the_spacing_and_spreads_with_the_features(done):
         assert 1 < found[kernel, "rms"].exponent < 2  # both parts of the error are in it
         assert found[kernel, "deviation"].exponent == pytest.approx(-0.5, abs=0.04)
         assert found[kernel, "deviation"].at.tolist() == [10, 320]
-    assert "| chi2 | ANNFM, N = 9 | spread of the error | D^-0.5" in falls_table(done)
-    assert falls_table(record for record in done if record["params"]["n_anchors"] == 17) == ""
+    begin = [row[:3] for row in falls_table(done).rows if row[3].startswith("D^-0.5")]
+    assert ["chi2", "ANNFM, N = 9", "spread of the error"] in begin
+    assert not falls_table(one for one in done if one["params"]["n_anchors"] == 17).rows
 
 
 def test_samples_of_a_dataset_have_their_own_split():

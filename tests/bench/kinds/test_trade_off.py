@@ -76,8 +76,8 @@ def test_counts_the_frequencies_that_are_left(done):
 
 
 def test_the_table_says_what_its_means_are_over(done):
-    [(_, draws)] = KIND.shown.sections(done[1].records)  # the splits: on published pages
-    assert draws.startswith("Mean ± std over the draws.\n")
+    [section] = KIND.shown.sections(done[1].records)  # the splits: on published pages
+    assert section.parts[0].text == "Mean ± std over the draws."
 
 
 def test_a_batch_is_one_draw_of_one_map():

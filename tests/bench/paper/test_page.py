@@ -7,6 +7,7 @@ from kmaps.bench.paper.page import page
 from kmaps.bench.paper.reported import reported
 from kmaps.bench.paper.reproduced import compare
 from kmaps.bench.paper.statements import claims
+from kmaps.bench.report.document import Section, Table, as_markdown
 from tests.bench.records.published import records
 from tests.bench.sample_records import claim, record
 
@@ -18,7 +19,7 @@ RECORDS = [
 
 
 def shown(records=RECORDS, **parts):
-    return page(records, measures=("accuracy",), **parts)
+    return as_markdown(page(records, measures=("accuracy",), **parts))
 
 
 def test_a_page_says_what_accuracies_are_compared_by():
@@ -36,10 +37,9 @@ def test_a_page_says_what_accuracies_are_compared_by():
 
 
 def test_a_claim_that_compares_nothing_is_not_measured():
-    text = shown(RECORDS[:2], claims=[CLAIM], sections=[("Growth", "| a |"), ("More", "words")])
+    text = shown(RECORDS[:2], claims=[CLAIM], sections=[Section("Growth", [Table("a", [])])])
     assert "| as-good | as good | not measured |  |  |" in text
-    assert "<details>" not in text
-    assert "## Growth\n\n| a |\n\n## More\n\nwords\n\n## Tables" in text
+    assert "## Growth\n\n| a |\n| --- |\n\n## Tables" in text
 
 
 def test_numbers_that_a_run_lacks_are_counted():
@@ -50,7 +50,7 @@ def test_numbers_that_a_run_lacks_are_counted():
 
 def test_what_has_no_run_keeps_its_place_on_the_page_on_all_runs():
     runs = {name: records()[name] for name in ("ldefm-table1", "quickstart")}
-    text = glance(reported(runs, claim_entries(runs), {}), runs, packaged())
+    text = as_markdown(glance(reported(runs, claim_entries(runs), {}), runs, packaged()))
     for one in claims().values():
         assert text.count(f"\n| {one.id} | {one.text} |") == 1
     for _, table in printed_tables():

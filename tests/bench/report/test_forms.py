@@ -1,6 +1,7 @@
 """Text in documents: whatever a name holds, it is shown, and is no markup there."""
 
 import re
+from pathlib import Path
 
 import pytest
 from markdown_it import MarkdownIt
@@ -10,6 +11,7 @@ from kmaps.bench.paper.page import page
 from kmaps.bench.paper.reported import Failure, Item
 from kmaps.bench.paper.reported_forms import as_markdown as reported_markdown
 from kmaps.bench.records.gate import CellVerdict
+from kmaps.bench.report.document import Section, Table, as_markdown
 from kmaps.bench.report.forms import bold, latex, link, markdown, markdown_table
 from kmaps.bench.report.gate_forms import as_markdown as gate_markdown
 from kmaps.bench.report.tables import render
@@ -77,11 +79,12 @@ def test_no_name_of_a_record_is_markup_in_a_page(name):
     cell |= {"repeats": times(cell, 1.0, started=name, command=name)}
     claim = {"id": name, "text": name, "left": {}, "right": {}, "relation": "above"}
     claim |= {"measure": "accuracy"}
-    parts = {"about": name, "claims": [claim], "figures": [f"{name}.png"]}
+    parts = {"about": name, "claims": [claim], "figures": [Path(f"{name}.png")]}
+    parts["sections"] = [Section(name, [Table([name], [[name]], title=name)])]
     item = Item(*["claim", name, name, name, "", "", "fails", "fails"], of=name)
     documents = [
-        page([cell], measures=("accuracy",), sections=[(name, "| a |")], **parts),
-        glance([item], {name: [cell]}, []),
+        as_markdown(page([cell], measures=("accuracy",), **parts)),
+        as_markdown(glance([item], {name: [cell]}, [])),
         reported_markdown([item], [Failure(name, name, name)], {name: (1, 1)}),
         gate_markdown([CellVerdict("worse", name, name)], name),
     ]

@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from kmaps.bench.kinds.shown import CHOICE, SEARCH, SIZES, TIMES, Figure, Section, Shown
+from kmaps.bench.kinds.shown import CHOICE, SEARCH, SIZES, TIMES, Figure, Shown
 from kmaps.bench.records.columns import PICKLED
 from kmaps.bench.records.gate import EXACT, FRACTION, Judged
 from kmaps.bench.records.measures import accuracy_of
 from kmaps.bench.records.row import BY_ITSELF, is_third_party
+from kmaps.bench.report.document import Section
 
 
 def _is_pickled(record: dict[str, Any]) -> bool:
@@ -53,9 +54,9 @@ class ClassificationShown(Shown):
         if any(is_third_party(record["method"]) for record in records):
             from kmaps.bench.report.front import side_by_side  # only third-party rows need it
 
-            sections.append(("Side by side", side_by_side(records)))
+            sections.append(Section("Side by side", [side_by_side(records)]))
         if has_test_sets(records):
-            sections.append(("By test set", by_test_set(records)))
+            sections.append(Section("By test set", [by_test_set(records)]))
         return sections
 
 

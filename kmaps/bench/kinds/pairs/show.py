@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from kmaps.bench.kinds.shown import SIZES, Figure, Section, Shown
+from kmaps.bench.kinds.shown import SIZES, Figure, Shown
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.gate import EXACT, NUMERICAL, Judged
+from kmaps.bench.report.document import Section
 from kmaps.bench.report.laws import falls_table
 
 
@@ -39,7 +40,7 @@ class PairsShown(Shown):
 
     def sections(self, records: Sequence[Record]) -> list[Section]:
         table = falls_table(records)
-        return [("How the errors fall", table)] if table else []
+        return [Section("How the errors fall", [table])] if table.rows else []
 
 
 SHOWN = PairsShown()

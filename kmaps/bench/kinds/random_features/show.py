@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from kmaps.bench.kinds.shown import SIZES, Figure, Section, Shown
+from kmaps.bench.kinds.shown import SIZES, Figure, Shown
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.gate import EXACT, NUMERICAL, Judged
+from kmaps.bench.report.document import Section
 from kmaps.bench.report.laws import convergence_table
 
 
@@ -23,7 +24,7 @@ class RandomFeaturesShown(Shown):
         return ("linf", "rms", "dim")
 
     def sections(self, records: Sequence[Record]) -> list[Section]:
-        return [("Convergence", convergence_table(records))]
+        return [Section("Convergence", [convergence_table(records)])]
 
 
 SHOWN = RandomFeaturesShown()

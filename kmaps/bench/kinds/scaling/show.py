@@ -4,8 +4,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from kmaps.bench.kinds.classification.show import ClassificationShown
-from kmaps.bench.kinds.shown import Figure, Section
+from kmaps.bench.kinds.shown import Figure
 from kmaps.bench.records.columns import Record
+from kmaps.bench.report.document import Section
 from kmaps.bench.report.laws import growth_table
 
 
@@ -19,7 +20,7 @@ class ScalingShown(ClassificationShown):
         return {**super().figures(experiment), "scaling": self.known_figures["scaling"]}
 
     def sections(self, records: Sequence[Record]) -> list[Section]:
-        return [("Growth", growth_table(records))]
+        return [Section("Growth", [growth_table(records)])]
 
 
 SHOWN = ScalingShown()

@@ -3,9 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from kmaps.bench.kinds.shown import CHOICE, SIZES, TIMES, Figure, Section, Shown
+from kmaps.bench.kinds.shown import CHOICE, SIZES, TIMES, Figure, Shown
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.gate import FRACTION, KEPT, Judged
+from kmaps.bench.report.document import Section, Text
 from kmaps.bench.report.tradeoff import tradeoff_table
 
 
@@ -28,7 +29,8 @@ class TradeOffShown(Shown):
     def sections(self, records: Sequence[Record]) -> list[Section]:
         several = len({record["split"] for record in records}) > 1
         over = "splits, each with a draw of its own" if several else "draws"
-        return [("Trade-off", f"Mean ± std over the {over}.\n\n{tradeoff_table(records)}")]
+        said = Text(f"Mean ± std over the {over}.")
+        return [Section("Trade-off", [said, tradeoff_table(records)])]
 
 
 SHOWN = TradeOffShown()

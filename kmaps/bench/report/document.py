@@ -1,0 +1,246 @@
+"""A page as parts, built once; its forms are Markdown, text, HTML, JSON and PDF.
+
+Text is shown as it is, but for :class:`~kmaps.bench.report.forms.Markdown`, which is formatted.
+What folds is in every form but Markdown and text, which are short.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+from base64 import b64encode
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+from kmaps.bench.report.forms import (
+    Markdown,
+    aligned,
+    link,
+    markdown,
+    markdown_code,
+    markdown_table,
+    one_line,
+)
+from kmaps.errors import InputError, printable
+
+if TYPE_CHECKING:
+    from markdown_it import MarkdownIt
+    from markupsafe import Markup
+
+MOST_BYTES = 2_000_000
+"""The largest page in HTML; the figures in it take at most half of that."""
+
+_MOST_ROWS = (10_000, 1_000, 100, 10)  # of each table, so that the page is no larger
+_IMAGES = {".svg": "image/svg+xml", ".png": "image/png"}
+_BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
+_SECONDS = 120  # that printing may take
+_BEGINS = (b"\x89PNG\r\n", b"<?xml", b"<svg")
+
+
+@dataclass(frozen=True)
+class Text:
+    """A paragraph; as Markdown any number of blocks."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Code:
+    lines: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table; the first ``texts`` columns hold text, the others numbers."""
+
+    head: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    texts: int = 1
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A file of an image, and what it shows in words."""
+
+    path: Path
+    said: str
+
+
+@dataclass(frozen=True)
+class Section:
+    title: str
+    parts: Sequence["Part"]
+
+
+@dataclass(frozen=True)
+class Folded(Section):
+    """Parts that are read when they are asked for."""
+
+
+Part = Text | Code | Table | Picture | Section
+
+
+@dataclass(frozen=True)
+class Page(Section):
+    """A page, with its title."""
+
+
+def as_markdown(part: Part, level: int = 1) -> str:
+    """Return a part in Markdown, without a newline at its end; nothing of what folds."""
+    match part:
+        case Text(text):
+            return markdown(text)
+        case Code(lines):
+            return "\n".join(map(markdown_code, lines))
+        case Table():
+            table = markdown_table(part.head, part.rows, texts=part.texts)
+            return f"{'#' * level} {markdown(part.title)}\n\n{table}" if part.title else table
+        case Picture(path):
+            return f"!{link(path.name, path.name)}"
+        case Folded():
+            return ""
+    inner = (as_markdown(one, level + 1) for one in part.parts)
+    return "\n\n".join(filter(None, [f"{'#' * level} {markdown(part.title)}", *inner]))
+
+
+def as_text(parts: Iterable[Part]) -> str:
+    """Return text and tables for a terminal."""
+    shown = []
+    for part in parts:
+        if isinstance(part, Text):
+            shown.append(part.text)
+        elif isinstance(part, Table):
+            lines = aligned([part.head, *part.rows], texts=part.texts)
+            shown.append("\n".join(filter(None, [part.title, *lines])))
+    return "\n\n".join(shown)
+
+
+def as_json(page: Page) -> str:
+    """Return a page as a JSON object: each part with its kind, its texts as Markdown."""
+    return json.dumps(_plain(page), indent=2, ensure_ascii=False) + "\n"
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value):
+        kept = {one.name: _plain(getattr(value, one.name)) for one in fields(value)}
+        return {"part": type(value).__name__.lower(), **kept}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    return value.name if isinstance(value, Path) else value
+
+
+def as_html(page: Page, *, opened: bool = False) -> str:
+    """Return a page in HTML that needs no other file, of at most :data:`MOST_BYTES`.
+
+    Rows of long tables and images that do not fit are left out, and the page says so.
+    """
+    from kmaps.templates import render
+
+    image, place = _embedded(), _places()
+    for most in _MOST_ROWS:
+        text = render(
+            "report.html",
+            page=page,
+            opened=opened,
+            most=most,
+            image=image,
+            place=place,
+            plain=one_line,
+            inline=_inline,
+            block=_block,
+            plain_lines=lambda lines: "\n".join(map(one_line, lines)),
+        )
+        if len(text.encode()) <= MOST_BYTES:
+            break
+    return text
+
+
+def _embedded() -> Callable[[Picture], str]:
+    """Return what gives the address of an image, its bytes; none beyond what there is room for."""
+    known: dict[Path, str] = {}
+
+    def address(of: Picture) -> str:
+        if of.path not in known:
+            known[of.path] = ""
+            room = MOST_BYTES // 2 - sum(map(len, known.values()))
+            drawn = of.path.with_suffix(".svg")  # sharper, where it is not too large
+            for path in (drawn, of.path):
+                if path.is_file() and path.stat().st_size < 0.7 * room:
+                    content = path.read_bytes()
+                    if content.startswith(_BEGINS):
+                        data = b64encode(content).decode()
+                        known[of.path] = f"data:{_IMAGES[path.suffix]};base64,{data}"
+                        break
+        return known[of.path]
+
+    return address
+
+
+def _places() -> Callable[[Section], str]:
+    numbers: dict[int, str] = {}
+    return lambda part: numbers.setdefault(id(part), f"part-{len(numbers) + 1}")
+
+
+@cache
+def _parser() -> "MarkdownIt":
+    """Return what makes HTML of Markdown: HTML in it is text, and images are links."""
+    from markdown_it import MarkdownIt
+
+    return MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+
+
+def _inline(text: str) -> "Markup":
+    from markupsafe import Markup, escape
+
+    if not isinstance(text, Markdown):
+        return escape(one_line(text))
+    return Markup(_parser().renderInline(printable(text)))
+
+
+def _block(text: str) -> "Markup":
+    from markupsafe import Markup
+
+    if not isinstance(text, Markdown):
+        return Markup("<p>{}</p>").format(one_line(text))
+    return Markup(_parser().render(printable(text)))
+
+
+def as_pdf(page: Page) -> bytes:
+    """Return a page as a browser prints it; an InputError says that none is installed."""
+    browser = next(filter(None, map(shutil.which, _BROWSERS)), None)
+    if browser is None:
+        raise InputError(
+            f"a page in PDF is printed by a browser ({', '.join(_BROWSERS)}) and none is on the "
+            "path; install one, or write .html and print it"
+        )
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        source, out = Path(folder, "page.html"), Path(folder, "page.pdf")
+        source.write_text(as_html(page, opened=True))
+        command = [browser, "--headless", "--disable-gpu", "--no-pdf-header-footer"]
+        command += ["--no-sandbox"] * (os.name == "posix" and os.geteuid() == 0)  # root has none
+        command += [f"--user-data-dir={folder}/profile", f"--print-to-pdf={out}", source.as_uri()]
+        done = subprocess.run(command, capture_output=True, timeout=_SECONDS, check=False)
+        if not out.is_file():
+            last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
+            raise InputError(f"{browser} printed no page: {''.join(last) or done.returncode}")
+        return out.read_bytes()
+
+
+FORMS: dict[str, Callable[[Page], bytes]] = {
+    ".md": lambda page: f"{as_markdown(page)}\n".encode(),
+    ".html": lambda page: as_html(page).encode(),
+    ".json": lambda page: as_json(page).encode(),
+    ".pdf": as_pdf,
+}
+"""The forms of a page by the suffix of its file."""
+
+
+def check_form(path: Path) -> None:
+    """Refuse the name of a page that has no form."""
+    if path.suffix not in FORMS:
+        raise InputError(f"{path}: a page is a {', '.join(FORMS)} file; name it so")
