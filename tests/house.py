@@ -33,7 +33,7 @@ LATER_TESTS = (
     *("tests/svm/coded/test_degenerate.py", "tests/svm/coded/test_wide.py"),
     *("tests/svm/test_many_problems.py", "tests/svm/test_objectives.py"),
     *("tests/svm/test_smo.py", "tests/test_foreign_arrays.py", "tests/test_mutants.py"),
-    *("tests/test_security.py",),
+    *("tests/test_memory.py", "tests/test_security.py"),
 )
 """Files of tests of such features; what these added to other files is not counted apart."""
 MOST_IN_FUNCTION = 60
