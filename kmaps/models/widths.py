@@ -145,21 +145,20 @@ def choose_width(
         return _compare(
             lambda t: scores_along_c(predict_at(mean / t**0.5), grid, y, parts),
             mean,
-            extended=model.sigma == AUTO,
+            model,
             extended_c=grid == AUTO,
-            told=Progress(type(model).__name__ if model.verbose else ""),
         )
 
 
 def _compare(
     scores_of: Callable[[float], dict[float, NDArray]],
     mean: float,
+    model: KernelSVC | HasWidth,
     *,
-    extended: bool,
     extended_c: bool,
-    told: Progress,
 ) -> WidthChoice:
-    """Choose among the widths with these scores by C; or of one width, unless ``extended``."""
+    """Choose among the widths with these scores by C; or of one width, if the model has one."""
+    extended, told = model.sigma == AUTO, Progress(type(model).__name__ if model.verbose else "")
     compared: dict[float, dict[float, NDArray]] = {}
     best: dict[float, NDArray] = {}
     values = _START if extended else (1.0,)
