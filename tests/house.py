@@ -23,7 +23,7 @@ LATER_TESTS = (
     *("tests/bench/paper/test_compared_runs.py", "tests/bench/paper/test_criteria.py"),
     *("tests/cli/test_pages.py",),
     *("tests/bench/report/test_by_test_set.py", "tests/bench/report/test_changed_records.py"),
-    *("tests/bench/work/test_search.py",),
+    *("tests/bench/work/test_search.py", "tests/bench/paper/test_coverage.py"),
     *("tests/cli/test_compare.py", "tests/cli/test_printed.py", "tests/cli/test_streams.py"),
     *("tests/cli/test_working_folder.py", "tests/dask/test_lost.py"),
     *("tests/data/test_clocks.py", "tests/faults/test_forks.py"),
@@ -33,7 +33,7 @@ LATER_TESTS = (
     *("tests/svm/coded/test_degenerate.py", "tests/svm/coded/test_wide.py"),
     *("tests/svm/test_many_problems.py", "tests/svm/test_objectives.py"),
     *("tests/svm/test_smo.py", "tests/test_foreign_arrays.py", "tests/test_mutants.py"),
-    *("tests/test_security.py",),
+    *("tests/test_memory.py", "tests/test_security.py"),
 )
 """Files of tests of such features; what these added to other files is not counted apart."""
 MOST_IN_FUNCTION = 60

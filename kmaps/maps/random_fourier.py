@@ -14,7 +14,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 from threadpoolctl import ThreadpoolController
 
 from kmaps._loops import fourier as loops
-from kmaps.checks import check_whole
+from kmaps.checks import check_whole, room_for_rows
 from kmaps.errors import ConfigError, InputError
 from kmaps.gram_matrix import mean_squared_distance
 from kmaps.maps.base import AdditiveMap
@@ -101,7 +101,7 @@ class RandomFeatures(FeatureMap):
         if is_foreign(X):
             return self._transform_foreign(X)
         dtype = float_type(X)
-        out = np.empty((X.shape[0], 2 * len(self.frequency_indices_)), dtype)
+        out = room_for_rows(X.shape[0], self.n_outputs_, dtype)
         unit = dtype(self.n_frequencies**-0.5)
         for first, last, project in self._frequencies.blocks(dtype):
             columns = slice(2 * first, 2 * last)

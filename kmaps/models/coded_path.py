@@ -121,7 +121,7 @@ class CodedSVCCV(ProbabilisticClassifier):
         Threads; None: as many as `kmaps.threads` says, -1: as many as there are processors. The
         result is the same on any number.
     map, penalty, loss, multiclass, n_levels, bias, tol, max_iter, class_weight, calibrate, \
-    probability, random_state, form, levels, smooth
+    probability, random_state, form, levels, smooth, verbose
         As in `CodedSVC`. The models of the folds stop at a gap of 0.01, if ``tol`` is not larger.
 
     Attributes
@@ -176,6 +176,7 @@ class CodedSVCCV(ProbabilisticClassifier):
     form: str = "auto"
     levels: ArrayLike | None = None
     smooth: float = 0.0
+    verbose: int = 0
 
     _dispatches: ClassVar[bool] = True
 
@@ -197,7 +198,9 @@ class CodedSVCCV(ProbabilisticClassifier):
         with threads(threads_of(self.n_jobs)):
             rows, y = self._check_rows(estimator, X, y, sample_weight)
             choose = partial(choose_along_path, folds=self.folds, seed=self.seed)
-            choose = partial(choose, sample_weight=sample_weight)
+            choose = partial(
+                choose, sample_weight=sample_weight, progress=self._progress().compared
+            )
             self.choice_ = self._timed("choose_s", choose, estimator, rows, y, self.Cs)
             self.C_ = self.choice_.C
             estimator.set_params(C=self.C_).fit(rows, y, sample_weight)

@@ -25,7 +25,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import ThreadpoolController
 
-from kmaps.checks import check_choice, check_positive, check_seed, check_whole
+from kmaps.checks import check_choice, check_positive, check_seed, check_whole, room_for_rows
 from kmaps.errors import InputError
 from kmaps.estimators import ClassNamePrefixFeaturesOutMixin
 from kmaps.gram_matrix import gram, mean_squared_distance, squared_distance
@@ -228,7 +228,7 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
 
     def _blockwise(self, n: int, values: Callable[[int, int], NDArray]) -> NDArray[np.float32]:
         """Whiten kernel values, some rows at a time."""
-        out = np.empty((n, self.n_outputs_), np.float32)
+        out = room_for_rows(n, self.n_outputs_, np.float32)
 
         def fill(start: int, stop: int) -> None:
             with threads(1):

@@ -69,7 +69,7 @@ class RandomFeatureSVC(MappedSVC):
         The hinge is the loss of `KernelSVC`, which this approximates.
     random_state : int, RandomState or None, default=0
         Draws the key of the frequencies and seeds LIBLINEAR.
-    C, multiclass, bias, tol, max_iter, class_weight, probability
+    C, multiclass, bias, tol, max_iter, class_weight, probability, verbose
         As in :class:`kmaps.LiblinearSVC`.
 
     Attributes
@@ -138,6 +138,7 @@ class RandomFeatureSVC(MappedSVC):
     class_weight: dict | str | None = None
     probability: str | None = None
     random_state: int | RandomState | None = 0
+    verbose: int = 0
 
     _dispatches: ClassVar[bool] = True
 
@@ -158,7 +159,7 @@ class RandomFeatureSVC(MappedSVC):
         """Return what makes the ``predict`` of a width."""
 
         def at(sigma: float) -> Predict:
-            model = clone(self).set_params(sigma=sigma, probability=None)
+            model = clone(self).set_params(sigma=sigma, probability=None, verbose=0)
             rows = map_rows(model._make_map(), X, lambda: [X])
             return along_c(model, rows, y, weights=weights)
 
@@ -188,6 +189,7 @@ class RandomFeatureSVC(MappedSVC):
             max_iter=self.max_iter,
             class_weight=self.class_weight,
             random_state=self.random_state,
+            verbose=self.verbose,
         )
         learner.check_parameters()
         self._check_probability()

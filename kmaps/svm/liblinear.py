@@ -156,7 +156,7 @@ class LiblinearSVC(LinearClassifier):
         solver = self.check_parameters()
         X, labels = self._check_training(X, y, sample_weight)
         X = counting(X, labels)
-        problems = list(self._problems(labels))
+        problems = list(self._problems(labels, 2 * X.shape[1]))
         self.timings_: dict[str, float] = {}
         self._fit_probabilities(X, labels)
         if self.max_iter or any(problem.side_factors is None for problem in problems):
@@ -191,7 +191,7 @@ class LiblinearSVC(LinearClassifier):
     ) -> Iterator[_Trained]:
         lib = solver_library("liblinear.liblinear")
         options = blank(lib.parameter, solver_type=number, eps=tol, C=self.C, regularize_bias=1)
-        train = self._counted(_train_binary, len(problems))
+        train = self._progress(len(problems)).counted(_train_binary)
         with _rand_lock, captured(lib.liblinear.set_print_string_function) as printed:
             for problem in problems:
                 _c_library().srand(seed)
@@ -207,7 +207,7 @@ class LiblinearSVC(LinearClassifier):
     ) -> Iterator[_Trained]:
         """Train with scikit-learn's LIBLINEAR: the official one has no weights and no limits."""
         model = self._sklearn_model(tol, seed)
-        train = self._counted(model.fit, len(problems))
+        train = self._progress(len(problems)).counted(model.fit)
         for problem in problems:
             if problem.side_factors is None:
                 factors = problem.factors

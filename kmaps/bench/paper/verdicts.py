@@ -52,6 +52,7 @@ class Estimate:
     method: str  # how the interval was made, in a few words
     note: str = ""  # what the interval does not know, or why there is none
     conditional: Bounds | None = None  # on these training sets: others are not in it; it is shown
+    of_draws: Callable[[int], Bounds] | None = None  # that as many draws like these would have
 
 
 def exact(value: float) -> Estimate:

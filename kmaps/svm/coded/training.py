@@ -214,14 +214,6 @@ def weights_in_memory(n_weights: int, n_models: int) -> AbstractContextManager[N
     return _in_memory(what, 4 * n_weights * n_models, "use fewer threads, levels or columns")
 
 
-def check_weights(n_weights: int, n_problems: int) -> None:
-    """Raise MemoryError, before all training, where the weights of all problems will not fit."""
-    what = f"{n_weights:,} weights for each of {n_problems:,} binary problems, 4 bytes each, twice,"
-    remedy = "choose multiclass='ovr', or use fewer levels or columns"
-    with _in_memory(what, 8 * n_weights * n_problems, remedy):
-        np.empty((2, n_problems, n_weights), np.float32)  # the solutions, and the model of them
-
-
 @contextmanager
 def _in_memory(what: str, n_bytes: int, remedy: str) -> Iterator[None]:
     try:

@@ -133,7 +133,7 @@ class GroupLassoSVC(LinearClassifier):
         return "rounds"
 
     def _train(self, columns: NDArray, labels: Labels) -> list[GroupSolution]:
-        problems = list(self._problems(labels))
+        problems = list(self._problems(labels, 2 * len(columns)))
 
         def train_one(k: int, _: int) -> GroupSolution:
             problem = problems[k]
@@ -142,4 +142,4 @@ class GroupLassoSVC(LinearClassifier):
             task = GroupProblem(own, self.group_size, self.bias, problem.signs, costs, loss)
             return task.solve(self.tol, self.max_iter)
 
-        return for_blocks(self._counted(train_one, len(problems)), len(problems), 1)
+        return for_blocks(self._progress(len(problems)).counted(train_one), len(problems), 1)
