@@ -50,8 +50,7 @@ class RandomFeatures(FeatureMap):
     structure: str
     random_state: int | RandomState | None
 
-    def _check_parameters(self) -> None:
-        check_random_fourier(self)
+    _check_parameters = check_random_fourier
 
     @abstractmethod
     def _fit_embedding(self, X: Any) -> int:

@@ -305,12 +305,12 @@ class KernelSVC(ProbabilisticClassifier):
         return max(self.dual_coef_.shape)
 
     def _scores(self, X: Any) -> NDArray:
-        chosen = self.support_
-        block = X[:, chosen] if self._precomputed else self._gram(X, self.support_vectors_)
+        if self._precomputed:
+            block = X[:, self.support_]
+        else:
+            known, sigma = self.support_vectors_, self.sigma_
+            block = gram(X, known, kernel=self.kernel, gamma=self.gamma, sigma=sigma)
         return block @ self.dual_coef_ + self.intercept_
-
-    def _gram(self, X: Any, known: Any) -> NDArray:
-        return gram(X, known, kernel=self.kernel, gamma=self.gamma, sigma=self.sigma_)
 
     def save(
         self, path: str | Path, *, force: bool = False, record: Mapping[str, Any] | None = None

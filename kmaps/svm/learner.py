@@ -23,7 +23,7 @@ from kmaps.checks import check_choice, check_room
 from kmaps.errors import ConfigError, InputError, KmapsError
 from kmaps.estimators import BaseEstimator, ClassifierMixin
 from kmaps.samples import namespace, row_blocks, validate_data
-from kmaps.svm.losses import REDUCTIONS, Combined, check_loss
+from kmaps.svm.losses import REDUCTIONS
 from kmaps.svm.reduction import (
     BLOCK_VALUES,
     BinaryProblem,
@@ -158,7 +158,6 @@ class Learner(BaseEstimator):
     tol: Any  # a number; of LIBLINEAR also None, as max_iter
     max_iter: Any
 
-    _combined: ClassVar[Combined]
     _problem_name = "binary problems"
     _dispatches: ClassVar[bool] = False  # whether it predicts on arrays of other libraries
 
@@ -171,10 +170,6 @@ class Learner(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = bool(self._checks.get("accept_sparse"))
         return tags
-
-    def _check_loss(self) -> None:
-        """Refuse a C or a bias out of range, and a loss or a penalty that is not combined."""
-        check_loss(self, type(self).__name__, self._combined, self.penalty)
 
     def _timed(self, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a function and write its seconds down in ``timings_``."""

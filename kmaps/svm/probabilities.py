@@ -25,7 +25,6 @@ from kmaps.errors import ConfigError, InputError
 from kmaps.parallel import product
 from kmaps.samples import as_numpy, is_foreign, like, namespace
 from kmaps.svm.learner import ReducedClassifier, taken
-from kmaps.svm.losses import check_probability
 from kmaps.svm.reduction import Labels, Probabilities
 
 if TYPE_CHECKING:
@@ -181,9 +180,6 @@ class ProbabilisticClassifier(ReducedClassifier):
     @abstractmethod
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Any:
         """Train one binary model for each problem of the reduction."""
-
-    def _check_probability(self) -> None:
-        check_probability(self)
 
     def _add_outputs(self, graph: "Graph", scores: "Tensor") -> None:
         """Add labels, decisions, and the probabilities there are, for scores in an ONNX graph."""

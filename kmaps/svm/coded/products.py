@@ -78,10 +78,6 @@ class _Outputs(NamedTuple):
     usual: NDArray[np.uint8]  # (d,), of each feature
     scale: NDArray[np.float64]  # (d,), on the products of a feature
 
-    def table_of(self, features: NDArray[np.intp]) -> NDArray[np.float32]:
-        """The outputs of each code of some features, (k, r, L)."""
-        return self.table[features if len(self.table) > 1 else np.zeros_like(features)]
-
 
 def _outputs(rows: CodedRows) -> _Outputs:
     layout, d = rows.layout, rows.n_features
@@ -172,7 +168,7 @@ def _without_usual(
     usual, places = outputs.usual[features], np.arange(len(features))
     codes = np.tile(usual, (listed.shape[0], 1))
     codes[listed.indices, np.repeat(places, np.diff(listed.indptr))] = listed.data
-    table = outputs.table_of(features)
+    table = outputs.table[features if len(outputs.table) > 1 else np.zeros_like(features)]
     table = table - table[places, :, usual][..., None]
     table *= np.sqrt(outputs.scale[features], dtype=np.float32)[:, None, None]
     return table.swapaxes(1, 2)[places, codes].reshape(len(codes), -1)

@@ -10,7 +10,7 @@ import warnings
 from abc import abstractmethod
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,10 +25,8 @@ from kmaps.svm.coded.problem import make_task
 from kmaps.svm.coded.training import CodedRows
 from kmaps.svm.learner import input_errors, taken
 from kmaps.svm.losses import (
-    CODED_SVR,
     INSENSITIVE,
     STORED,
-    Combined,
     Loss,
     SquaredEpsilonInsensitive,
     check_coded_ridge,
@@ -189,7 +187,6 @@ class CodedSVR(CodedRegressor):
     loss: str = "epsilon_insensitive"
 
     _stored = STORED["CodedSVR"]
-    _combined: ClassVar[Combined] = CODED_SVR
 
     def _check_parameters(self) -> None:
         check_coded_svr(self)

@@ -39,12 +39,6 @@ class Seen:
     weights: NDArray[np.float64]  # (n,)
     fixed: tuple[Any, ...]  # the parameters on which it depends what the dual variables mean
 
-    @property
-    def all_labels(self) -> Labels:
-        """What is known of the samples besides their codes."""
-        n = len(self.labels)
-        return Labels(np.arange(n), self.labels, self.weights, n)
-
     def with_others(
         self, codes: AnyMatrix, labels: NDArray[np.intp], weights: NDArray[np.float64]
     ) -> "Seen":
@@ -136,7 +130,9 @@ class StreamedClassifier(CodedEstimator, ProbabilisticClassifier):
         self.classes_, self.timings_ = seen.classes, {}
         try:
             training = self._coded(seen.codes)
-            solutions, calibration = self._solved(training, seen.all_labels, None)
+            n = len(seen.labels)
+            labels = Labels(np.arange(n), seen.labels, seen.weights, n)
+            solutions, calibration = self._solved(training, labels, None)
         except BaseException:
             self._seen = before
             raise
