@@ -32,8 +32,7 @@ from kmaps.errors import ConfigError, InputError
 if TYPE_CHECKING:
     from kmaps.io import Reader
 
-_NOT_THERE = ("folds", "hold_out", "input_format", "zero_based")
-"""Options without a meaning on a cluster."""
+_NOT_THERE = ("folds", "hold_out", "input_format", "zero_based")  # without meaning on a cluster
 
 
 class TrainCommand(MapCommand):

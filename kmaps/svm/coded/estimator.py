@@ -39,9 +39,7 @@ from kmaps.svm.coded.training import CodedRows, code_rows, code_samples, learns,
 from kmaps.svm.learner import BlockSource, Learner, input_errors
 from kmaps.svm.model_file import ModelFile, write_model
 
-Progress = Callable[[int, float, float], None] | None
-"""Is called with the number of a problem, its passes so far, and its relative duality gap."""
-
+Progress = Callable[[int, float, float], None] | None  # (number of a problem, passes, gap)
 Model = TypeVar("Model", bound="CodedEstimator")
 
 _NOTHING = np.empty(0)

@@ -26,8 +26,7 @@ from kmaps.svm.coded.training import CodedRows, weights_in_memory
 from kmaps.svm.losses import Hinge
 from kmaps.svm.reduction import BinaryProblem, combine_scores, winners
 
-Split = tuple[NDArray[np.intp], NDArray[np.intp]]
-"""Numbers of the samples to train on, and of those that are left out."""
+Split = tuple[NDArray[np.intp], NDArray[np.intp]]  # samples to train on, and those left out
 
 
 @dataclass
