@@ -167,7 +167,8 @@ class KernelSVC(ProbabilisticClassifier):
         """
         from kmaps.svm.smo import GramRows  # which the other learners do without
 
-        self._check_parameters()
+        check_kernel_solver(self)
+        threads_of(self.n_jobs, 1)
         self.sigma_, self.timings_ = self.sigma, {"gram_s": 0.0, "convert_s": 0.0}
         self.gram_bytes_ = 0
         if isinstance(X, (GramRows, NodeRows)):
@@ -200,10 +201,6 @@ class KernelSVC(ProbabilisticClassifier):
         from kmaps.svm.smo import GramRows
 
         return GramRows.of(matrix)
-
-    def _check_parameters(self) -> None:
-        check_kernel_solver(self)
-        threads_of(self.n_jobs, 1)
 
     def _check_converted(
         self, rows: "Rows", y: ArrayLike, sample_weight: ArrayLike | None
