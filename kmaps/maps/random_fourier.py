@@ -120,7 +120,6 @@ class RandomFeatures(FeatureMap):
         return out
 
     def _transform_foreign(self, X: Any) -> Any:
-        """Transform an array of another library, in its dtype."""
         xp, embedded, waves = namespace(X), self._embed(X), []
         dtype = np.float32 if X.dtype == xp.float32 else np.float64
         for _, _, project in self._frequencies.blocks(dtype):

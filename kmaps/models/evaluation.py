@@ -164,7 +164,6 @@ def _check(y: NDArray, scores: NDArray, classes: NDArray) -> None:
 
 
 def _ranked(inside: NDArray[np.bool_], scores: NDArray[np.float64]) -> tuple[float, float]:
-    """Return the area under the ROC curve and the average precision of one class."""
     if inside.all() or not inside.any():
         return np.nan, np.nan
     auc = metrics.roc_auc_score(inside, scores)

@@ -265,7 +265,6 @@ def _pool(X: AnyMatrix, m: int, random: RandomState) -> AnyMatrix:
 
 
 def _centres(of: LandmarkMap, X: AnyMatrix, m: int, random: RandomState) -> AnyMatrix:
-    """Return the centres of k-means, dense."""
     from sklearn.cluster import KMeans
 
     if m * X.shape[1] > _MOST_CENTRES:

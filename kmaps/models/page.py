@@ -77,7 +77,6 @@ def _described(
     rows: Sequence[int],
     names: Sequence[str] | None,
 ) -> dict[str, Any]:
-    """Return what the page shows of the features in an order."""
     shown = [model.function(int(j)) for j in order]
     titles = [function.name for function in shown] if names is None else [names[j] for j in order]
     spread = model.model_.importance[:, order].T
@@ -112,7 +111,6 @@ def _described(
 
 
 def _columns(model: CodedEstimator) -> list[str]:
-    """Return what each column of scores is for."""
     if not isinstance(model, CodedSVC):
         return ["the prediction"]
     names = [printable(str(label)) for label in model.classes_]
@@ -146,7 +144,6 @@ def _row(
 
 
 def _image(model: CodedEstimator, X: Any, shape: tuple[int, int]) -> dict[str, Any]:
-    """Return the mean of X and the importance of all features, as pixels."""
     height, width = shape
     if height * width != model.n_features_in_:
         raise InputError(

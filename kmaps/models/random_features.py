@@ -179,7 +179,6 @@ class RandomFeatureSVC(MappedSVC):
         return GeneralizedRBFMap(self.kernel, self.order, *given)
 
     def _make_learner(self) -> LiblinearSVC:
-        """Return the unfitted linear learner, its parameters checked."""
         learner = LiblinearSVC(
             self.C,
             loss=self.loss,

@@ -202,7 +202,6 @@ class Learner(BaseEstimator):
         return f"lower C (now {self.C:g})"
 
     def _warn_of_gaps(self, gaps: NDArray[np.float64], stacklevel: int, which: str = "") -> None:
-        """Warn of relative duality gaps above ``tol``."""
         unfinished = int((gaps > self.tol).sum())
         if unfinished:
             warnings.warn(

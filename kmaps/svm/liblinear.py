@@ -228,7 +228,6 @@ class LiblinearSVC(LinearClassifier):
             yield weights, int(np.max(model.n_iter_)), unfinished
 
     def _sklearn_model(self, tol: float, seed: int) -> Any:
-        """Return scikit-learn's estimator of the same problem, unfitted."""
         from sklearn.linear_model import LogisticRegression
         from sklearn.svm import LinearSVC
 

@@ -33,7 +33,6 @@ def outputs(
 
 
 def _learned(options: Mapping[str, Any]) -> NDArray[np.float64]:
-    """Return the values that maps learn from: by default those of the range itself."""
     return errors.Range.parse(
         options["fit_range"] or options["range"], options["integers"]
     ).values()

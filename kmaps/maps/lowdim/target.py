@@ -278,7 +278,6 @@ class Problem:
         return target
 
     def _length(self) -> float:
-        """Return where the signature ends."""
         if self.period is not None:
             return self.period / 2
         if self.kind == "homogeneous":

@@ -126,7 +126,6 @@ def _mean(y: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
 
 
 def _check_targets(y: Any, n: int) -> NDArray[np.float64]:
-    """Return the targets of samples that were coded beforehand."""
     try:
         targets = np.asarray(y, np.float64)
     except (TypeError, ValueError):

@@ -222,7 +222,6 @@ def _checked_classes(classes: ArrayLike | None, known: NDArray | None) -> NDArra
 
 
 def _numbers_of(y: NDArray, classes: NDArray) -> NDArray[np.intp]:
-    """Return the places of labels among the classes."""
     places = {label: k for k, label in enumerate(classes.tolist())}
     for label in y.tolist():
         if label not in places:
