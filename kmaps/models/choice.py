@@ -64,7 +64,8 @@ class Powers(NamedTuple):
 
 _OF_C = Powers(10**0.5, -6 * _PER_DECADE, 6 * _PER_DECADE)
 
-START = _OF_C.values(range(-_PER_DECADE, _PER_DECADE + 1))  # of ``"auto"`` and ``"path"``
+START = _OF_C.values(range(-_PER_DECADE, _PER_DECADE + 1))
+"""The values that ``"auto"`` and ``"path"`` begin with."""
 
 
 def extension(scores: Scores, powers: Powers = _OF_C) -> tuple[float, ...]:

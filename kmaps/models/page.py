@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kmaps.checks import check_whole
 from kmaps.errors import InputError, printable
 from kmaps.svm import CodedSVC
 from kmaps.svm.coded.estimator import CodedEstimator
 from kmaps.svm.coded.model import FeatureFunction, level_numbers
-from kmaps.svm.reduction import class_pairs
+from kmaps.svm.reduction import Places, class_pairs
 from kmaps.templates import render
 
 _BINS = 40  # of the density below a function
@@ -71,11 +70,7 @@ def explanation(
 
 
 def _described(
-    model: CodedEstimator,
-    X: Any,
-    order: NDArray[np.intp],
-    rows: Sequence[int],
-    names: Sequence[str] | None,
+    model: CodedEstimator, X: Any, order: Places, rows: Sequence[int], names: Sequence[str] | None
 ) -> dict[str, Any]:
     shown = [model.function(int(j)) for j in order]
     titles = [function.name for function in shown] if names is None else [names[j] for j in order]
@@ -121,11 +116,7 @@ def _columns(model: CodedEstimator) -> list[str]:
 
 
 def _row(
-    model: CodedEstimator,
-    X: Any,
-    number: int,
-    shown: list[FeatureFunction],
-    numbers: NDArray[np.intp],
+    model: CodedEstimator, X: Any, number: int, shown: list[FeatureFunction], numbers: Places
 ) -> dict[str, Any]:
     """Return a row: its levels, and what the features that are not shown add to its scores."""
     if not 0 <= number < X.shape[0]:

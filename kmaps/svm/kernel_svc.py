@@ -25,9 +25,9 @@ from kmaps.parallel import for_blocks, num_threads, threads, threads_of
 from kmaps.samples import AnyMatrix
 from kmaps.svm.clib import NODE, NodeRows, gram_rows
 from kmaps.svm.learner import counting, input_errors
-from kmaps.svm.losses import STORED, check_kernel_solver
+from kmaps.svm.losses import STORED, Floats, check_kernel_solver
 from kmaps.svm.probabilities import ProbabilisticClassifier
-from kmaps.svm.reduction import BinaryProblem, Labels, SupportVectors
+from kmaps.svm.reduction import BinaryProblem, Labels, Places, SupportVectors
 from kmaps.svm.training_gram import check_memory, training_gram
 
 if TYPE_CHECKING:
@@ -242,7 +242,7 @@ class KernelSVC(ProbabilisticClassifier):
 
         return smo.trainer(rows, **options)
 
-    def _train(self, rows: "Rows", problems: list[BinaryProblem]) -> NDArray[np.intp]:
+    def _train(self, rows: "Rows", problems: list[BinaryProblem]) -> Places:
         """Train all models; return the rows that are a support vector of any."""
         train = self._trainer(rows)
         limits = [self.max_iter or max(_LEAST_LIMIT, 100 * len(one.rows)) for one in problems]
@@ -285,12 +285,7 @@ class KernelSVC(ProbabilisticClassifier):
         self.model_bytes_ = _nbytes(kept) + _nbytes(self.dual_coef_) + self.intercept_.nbytes
 
     def _scores_of_others(
-        self,
-        rows: "Rows",
-        y: NDArray,
-        weights: NDArray[np.float64],
-        train: NDArray[np.intp],
-        test: NDArray[np.intp],
+        self, rows: "Rows", y: NDArray, weights: Floats, train: Places, test: Places
     ) -> NDArray:
         """Train and score on the Gram matrix that there is."""
         known: Any = rows.take(train)
