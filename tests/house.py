@@ -32,6 +32,7 @@ LATER_TESTS = (
     *("tests/models/test_kernel_svc_cv.py", "tests/models/test_landmarks.py"),
     *("tests/models/test_onnx_export.py", "tests/models/test_predictor.py"),
     *("tests/models/test_widths.py", "tests/mutants/*.py", "tests/portable/*.py"),
+    *("tests/site/*.py", "tests/test_schema.py"),
     *("tests/svm/coded/test_degenerate.py", "tests/svm/coded/test_wide.py"),
     *("tests/svm/test_many_problems.py", "tests/svm/test_objectives.py"),
     *("tests/svm/test_smo.py", "tests/test_foreign_arrays.py", "tests/test_mutants.py"),
