@@ -19,8 +19,6 @@ _LONGEST = 200  # characters of a value in a message
 _LITTLE = 1 << 28  # bytes for which nobody asks whether they are free
 MAX_LEVELS = 256  # levels that a code, one byte, can tell apart
 LARGEST_VALUE = 1e37  # of a feature from which a table is learnt; single precision ends at 3.4e38
-
-
 LARGEST_WHOLE = 2**63 - 1  # Python has larger ones, which no array holds
 T = TypeVar("T")
 

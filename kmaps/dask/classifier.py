@@ -170,7 +170,6 @@ class BlockwiseSVC(CodedSVC):
         return CodesThere(coding, rows, numbers, norms, form, factors)
 
     def _train_there(self, client: Client) -> list[CodedSolution]:
-        """Solve the binary problems, one after another."""
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         n = len(self.n_blocks_)
         solved = self._progress(n).counted(partial(self._solved_there, client))

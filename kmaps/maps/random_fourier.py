@@ -50,8 +50,7 @@ class RandomFeatures(FeatureMap):
     structure: str
     random_state: int | RandomState | None
 
-    def _check_parameters(self) -> None:
-        check_random_fourier(self)
+    _check_parameters = check_random_fourier
 
     @abstractmethod
     def _fit_embedding(self, X: Any) -> int:
@@ -121,7 +120,6 @@ class RandomFeatures(FeatureMap):
         return out
 
     def _transform_foreign(self, X: Any) -> Any:
-        """Transform an array of another library, in its dtype."""
         xp, embedded, waves = namespace(X), self._embed(X), []
         dtype = np.float32 if X.dtype == xp.float32 else np.float64
         for _, _, project in self._frequencies.blocks(dtype):

@@ -111,7 +111,6 @@ class MappedSVC(ProbabilisticClassifier):
     def _train_in_blocks(
         self, rows: MappedRows | StreamedRows, labels: Labels, before: Sequence[BlockProblem] = ()
     ) -> Learnt:
-        """Descend on the dual, some rows at a time."""
         train = partial(
             train_in_blocks,
             rows,

@@ -26,7 +26,7 @@ from kmaps.models.mapped_svc import MappedSVC
 from kmaps.models.stored import read_random_features
 from kmaps.samples import like
 from kmaps.svm import LiblinearSVC
-from kmaps.svm.losses import MAX_ORDER, STORED
+from kmaps.svm.losses import MAX_ORDER, STORED, check_probability
 from kmaps.svm.model_file import ModelFile
 from kmaps.svm.probabilities import linear_scores
 from kmaps.svm.reduction import Labels
@@ -179,7 +179,6 @@ class RandomFeatureSVC(MappedSVC):
         return GeneralizedRBFMap(self.kernel, self.order, *given)
 
     def _make_learner(self) -> LiblinearSVC:
-        """Return the unfitted linear learner, its parameters checked."""
         learner = LiblinearSVC(
             self.C,
             loss=self.loss,
@@ -192,7 +191,7 @@ class RandomFeatureSVC(MappedSVC):
             verbose=self.verbose,
         )
         learner.check_parameters()
-        self._check_probability()
+        check_probability(self)
         return learner
 
     def _keep(self, random_map: RandomFeatures, coef: NDArray, intercept: NDArray) -> None:

@@ -21,9 +21,7 @@ from kmaps.svm.learner import LabelledSource, Ways
 if TYPE_CHECKING:
     from kmaps.models.mapped_svc import MappedSVC
 
-Report = Callable[[str, int, int], None]
-"""Is called with the name of a stage, what is done of it, and the total."""
-
+Report = Callable[[str, int, int], None]  # (name of a stage, what is done of it, the total)
 DEFAULT_FOLDS = 3
 _WIDTH_ROWS = 5000
 

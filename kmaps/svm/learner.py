@@ -23,11 +23,12 @@ from kmaps.checks import check_choice, check_room
 from kmaps.errors import ConfigError, InputError, KmapsError
 from kmaps.estimators import BaseEstimator, ClassifierMixin
 from kmaps.samples import namespace, row_blocks, validate_data
-from kmaps.svm.losses import REDUCTIONS, Combined, check_loss
+from kmaps.svm.losses import REDUCTIONS, Floats
 from kmaps.svm.reduction import (
     BLOCK_VALUES,
     BinaryProblem,
     Labels,
+    Places,
     binary_problems,
     check_sample_weight,
     combine_scores,
@@ -69,11 +70,11 @@ class PreparedRows(Protocol):
 
     def __len__(self) -> int: ...
 
-    def take(self, members: NDArray[np.intp]) -> "PreparedRows":
+    def take(self, members: Places) -> "PreparedRows":
         """Return some of the samples; what they are made of is not copied."""
 
 
-def taken(X: Any, members: NDArray[np.intp]) -> Any:
+def taken(X: Any, members: Places) -> Any:
     """Return some of the samples of an array, a CSR matrix or prepared rows."""
     return X[members] if isinstance(X, np.ndarray) or issparse(X) else X.take(members)
 
@@ -158,7 +159,6 @@ class Learner(BaseEstimator):
     tol: Any  # a number; of LIBLINEAR also None, as max_iter
     max_iter: Any
 
-    _combined: ClassVar[Combined]
     _problem_name = "binary problems"
     _dispatches: ClassVar[bool] = False  # whether it predicts on arrays of other libraries
 
@@ -171,10 +171,6 @@ class Learner(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = bool(self._checks.get("accept_sparse"))
         return tags
-
-    def _check_loss(self) -> None:
-        """Refuse a C or a bias out of range, and a loss or a penalty that is not combined."""
-        check_loss(self, type(self).__name__, self._combined, self.penalty)
 
     def _timed(self, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a function and write its seconds down in ``timings_``."""
@@ -206,8 +202,7 @@ class Learner(BaseEstimator):
         """Return what makes the problems easier to solve."""
         return f"lower C (now {self.C:g})"
 
-    def _warn_of_gaps(self, gaps: NDArray[np.float64], stacklevel: int, which: str = "") -> None:
-        """Warn of relative duality gaps above ``tol``."""
+    def _warn_of_gaps(self, gaps: Floats, stacklevel: int, which: str = "") -> None:
         unfinished = int((gaps > self.tol).sum())
         if unfinished:
             warnings.warn(
@@ -233,9 +228,7 @@ def input_errors() -> Iterator[None]:
         raise InputError(" ".join([first, *hint])) from None
 
 
-def class_factors(
-    class_weight: Any, classes: NDArray, codes: NDArray[np.intp], weights: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def class_factors(class_weight: Any, classes: NDArray, codes: Places, weights: Floats) -> Floats:
     """Return the factor on C of each of K classes.
 
     "balanced" makes all classes count the same: the sum of all weights over K times the sum of the

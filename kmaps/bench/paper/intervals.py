@@ -17,7 +17,7 @@ Parts = list[tuple[float, float]]  # variances with their degrees of freedom
 _NO_OUTCOMES = "which test samples were right is not on record"
 _SPLITS_ALONE = f"from the splits alone: {_NO_OUTCOMES}"
 _SAME_TRAINING = "the training set is taken as drawn"
-_SAME_TESTS = "the test sets are taken as given"
+_ON_THESE = "on these training sets"
 _SAME_ACCURACY = 1e-9
 
 
@@ -70,8 +70,12 @@ def _one_split(differences: Values, outcomes: Sequence[Outcomes] | None) -> Esti
     value = 100 * float(differences[0])
     if outcomes is None:
         return unknown(value, f"one split, and {_NO_OUTCOMES}")
-    bounds = _score_bounds(outcomes, outcomes[0].n_effective)
-    return Estimate(value, _points(bounds), "paired, one split", _SAME_TRAINING)
+
+    def of_draws(n: int) -> Bounds:
+        return _points(_score_bounds(outcomes, n * outcomes[0].n_effective))
+
+    method = "paired, one split"
+    return Estimate(value, of_draws(1), method, _SAME_TRAINING, on_these=True, of_draws=of_draws)
 
 
 def random_splits(
@@ -148,8 +152,11 @@ def crossed_sets(
     Combinations that share a set are not independent. With training sets as the units, the means of
     the choices over the test sets are the delete-d jackknife's replicates; its variance has one
     degree of freedom less than there are training sets. To this comes the variance of the test
-    sets' mean: with outcomes of their samples, else of the test sets as a random draw. The interval
-    conditional on the training sets has the samples' variance alone.
+    sets' mean: with outcomes of their samples, else of the test sets as a random draw.
+
+    With outcomes that interval is the one ``beyond`` these training sets. The interval that decides
+    is conditional on them, as that of one split is, and has the samples' variance alone: as many
+    training sets as a dataset has, three, leave the other two degrees of freedom.
     """
     value = 100 * float(differences.mean())
     if not design.is_complete:
@@ -161,21 +168,21 @@ def crossed_sets(
     means = differences[places].mean(axis=1)
     squares = float(((means - means.mean()) ** 2).sum())
     parts: Parts = [(design.jackknife_factor * squares, design.n_train_sets - 1)]
-    floor = conditional = None
+    method = f"jackknife over {design.n_train_sets} training sets, {n_tests} test sets"
     if outcomes is not None:
         groups = [[outcomes[place] for place in of_test] for of_test in places.T]
         of_samples = [_of_samples(group, n_tests) for group in groups]
-        conditional = _points(_t_bounds(value / 100, of_samples))
-        parts += of_samples
-        floor = _score_bounds(outcomes, sum(group[0].n_effective for group in groups))
-    elif n_tests == 1:
+        n, together = outcomes[0].n_effective, sum(variance for variance, _ in of_samples)
+        # As many samples as the mean over the choices of training sets is worth.
+        floor = _score_bounds(outcomes, n * (_within(outcomes) / together if together else n_tests))
+        found = _estimate(differences, of_samples, floor, f"paired, {n_tests} test sets", _ON_THESE)
+        beyond = _estimate(differences, parts + of_samples, floor, method).bounds
+        return replace(found, on_these=True, beyond=beyond)
+    if n_tests == 1:
         return unknown(value, f"one test set, and {_NO_OUTCOMES}")
-    else:
-        of_tests = differences[places].mean(axis=0).var(ddof=1) / n_tests
-        parts.append((float(of_tests), n_tests - 1))
-    method = f"jackknife over {design.n_train_sets} training sets, {n_tests} test sets"
-    found = _estimate(differences, parts, floor, method, _SAME_TESTS)
-    return replace(found, conditional=conditional)
+    of_tests = differences[places].mean(axis=0).var(ddof=1) / n_tests
+    parts.append((float(of_tests), n_tests - 1))
+    return _estimate(differences, parts, None, method)
 
 
 def repeated_draws(differences: Values, outcomes: Sequence[Outcomes] | None) -> Estimate:
@@ -189,7 +196,7 @@ def repeated_draws(differences: Values, outcomes: Sequence[Outcomes] | None) -> 
         parts.append(_of_samples(outcomes, 1))
         floor = _score_bounds(outcomes, outcomes[0].n_effective)
     method = f"t over {len(differences)} draws"
-    return _estimate(differences, parts, floor, method, _SAME_TRAINING)
+    return replace(_estimate(differences, parts, floor, method, _SAME_TRAINING), on_these=True)
 
 
 def _of_samples(outcomes: Sequence[Outcomes], n_tests: int) -> tuple[float, float]:
@@ -301,8 +308,12 @@ def measured_ratio(left: Sequence[ArrayLike], right: Sequence[ArrayLike]) -> Est
     value, n = exp(ratios.mean()), len(ratios)
     if np.ptp(ratios) < _SAME:
         return exact(value)
-    error = ratios.std(ddof=1) / n**0.5
-    return _ratio_estimate(ratios.mean(), error, n - 1, f"t of the logarithms, {n} splits")
+    spread, method = ratios.std(ddof=1), f"t of the logarithms, {n} splits"
+
+    def of_draws(n: int) -> Estimate:
+        return _ratio_estimate(ratios.mean(), spread / n**0.5, n - 1, method)
+
+    return replace(of_draws(n), of_draws=lambda n: of_draws(n).bounds)
 
 
 def _positive(values: ArrayLike) -> np.ndarray:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tokenize import TokenError
 from types import MappingProxyType
+from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
@@ -157,12 +158,14 @@ def _split_key(split: int) -> str:
     return f"split-{split}"
 
 
-def collect_correct(folder: Path, splits: Mapping[str, int], tested: Mapping[int, NDArray]) -> None:
-    """Put together which test samples cells got right, and which samples their splits test."""
+def collect(folder: Path, cells: Mapping[str, Any], tested: Mapping[int, NDArray]) -> None:
+    """Put together the arrays of cells, by their keys, and which samples splits test."""
+    collect_arrays(folder, cells)
     if (folder / CORRECT).is_dir():
         for split, samples in tested.items():
             write_arrays(folder, _split_key(split), {_SAMPLES: samples}, CORRECT)
-    collect_arrays(folder, [*splits, *map(_split_key, sorted(set(splits.values())))], CORRECT)
+    splits = dict.fromkeys(_split_key(cell.split) for cell in cells.values())
+    collect_arrays(folder, [*cells, *splits], CORRECT)
 
 
 CorrectOf = dict[str, Correct]  # by the keys of cells

@@ -62,8 +62,7 @@ def _names(pattern: str, labels: Iterable[str]) -> bool:
     return any(fnmatchcase(label, one) for label in labels for one in wanted)
 
 
-EVERYBODYS = ("interpret", "kmaps", "lightgbm", "sklearn")
-"""The packages from which any experiment may take estimators."""
+EVERYBODYS = ("interpret", "kmaps", "lightgbm", "sklearn")  # any experiment may use them
 
 
 @dataclass(frozen=True)

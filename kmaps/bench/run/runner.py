@@ -14,7 +14,7 @@ from kmaps import threads as compiled_threads
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds.kind import Cell, Kind
 from kmaps.bench.kinds.shown import CHOICE, SEARCH, draw_figures
-from kmaps.bench.records.arrays import CORRECT, collect_arrays, collect_correct, write_arrays
+from kmaps.bench.records.arrays import CORRECT, collect, write_arrays
 from kmaps.bench.records.columns import COLUMNS, FORMAT, Record
 from kmaps.bench.records.file import RecordsFile, latest, write_definition
 from kmaps.bench.run.environment import check_solvers, describe, versions_of
@@ -160,7 +160,6 @@ def run(
         todo = _unsettled(wanted, file.records, experiment, retry_failed)
         digests = code_of(wanted.values(), latest(file.records, wanted), experiment)
         new: list[Record] = []
-        tested: dict[int, Any] = {}
         if todo:
             workers = Workers.of(jobs, threads, client)
             code = importable(todo.values(), experiment, allow, allow_code)
@@ -169,8 +168,6 @@ def run(
                 check_solvers(kind, todo.values())
             with compiled_threads(workers.threads * (workers.jobs if client is None else 1)):
                 kind.prepare(todo.values(), skip_bad=skip_bad, progress=extracted)
-            if not skip_bad:  # which images are left out is known when they are read
-                tested = kind.tested(planned.values())
             if definition:
                 write_definition(folder, definition, experiment.folder)
             function = measure or Measuring(experiment.kind, workers.threads, skip_bad, folder=code)
@@ -183,8 +180,8 @@ def run(
                     if fail_fast and record["status"] == "failed":
                         break
         records = latest([*file.records, *new], planned)
-        collect_arrays(folder, planned)
-        collect_correct(folder, {key: cell.split for key, cell in planned.items()}, tested)
+        # With skip_bad, which images are left out is known only where they are read.
+        collect(folder, planned, kind.tested(planned.values()) if new and not skip_bad else {})
         draw_figures(kind.shown.figures(experiment), records, folder, again=bool(new))
     found = latest(records, wanted)
     return Outcome(found, len(new), len(wanted) - len(found))

@@ -5,7 +5,7 @@ Each binary problem has the signs y_i = ±1 of its two sides and one of `kmaps.s
 
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,7 +20,7 @@ from kmaps.svm.coded.problem import CodedSolution, make_task
 from kmaps.svm.coded.streamed import StreamedClassifier
 from kmaps.svm.coded.training import CodedRows
 from kmaps.svm.learner import counting
-from kmaps.svm.losses import CODED_SVC, LOSSES, STORED, Combined, Loss, check_coded_svc
+from kmaps.svm.losses import LOSSES, STORED, Loss, check_coded_svc
 from kmaps.svm.probabilities import logistic_fit
 from kmaps.svm.reduction import BinaryProblem, Labels, combine_scores
 
@@ -161,7 +161,6 @@ class CodedSVC(StreamedClassifier):
     verbose: int = 0
 
     _stored = STORED["CodedSVC"]
-    _combined: ClassVar[Combined] = CODED_SVC
 
     def fit(
         self,

@@ -125,8 +125,6 @@ def _feature_type(n_features: int) -> type:
 def _in_blocks(
     function: Callable[..., None], codes: NDArray, *rest: NDArray, by_row: NDArray | None = None
 ) -> None:
-    """Call a function on blocks of rows, in parallel."""
-
     def block(start: int, stop: int) -> None:
         own = () if by_row is None else (by_row[start:stop],)
         function(codes[start:stop], *rest, *own)
