@@ -126,9 +126,15 @@ def _verdicts(items: Sequence[Item]) -> str:
     for kind, words in {"number": "Numbers of the paper", "claim": "Claims"}.items():
         counts = Counter(item.verdict for item in items if item.kind == kind)
         if counts:
-            said = ", ".join(f"{n} {verdict}" for verdict, n in counts.most_common())
-            lines.append(f"- **{words}**: {said}")
+            lines.append(f"- **{words}**: {_counted(counts)}")
     return "\n".join(lines)
+
+
+def _counted(verdicts: Counter) -> str:
+    plural = {"holds": "hold", "fails": "fail"}
+    words = ((n, verdict if n == 1 else plural.get(verdict, verdict))
+             for verdict, n in verdicts.most_common())  # fmt: skip
+    return ", ".join(f"{n} {word}" for n, word in words)
 
 
 def _link(run: str) -> Markdown:
@@ -228,7 +234,7 @@ def _index(runs: Sequence[Run], items: Sequence[Item], pages: Sequence[str]) -> 
     rows = []
     for run in runs:
         verdicts = Counter(item.verdict for item in run.items if item.kind != "difference")
-        said = ", ".join(f"{n} {verdict}" for verdict, n in verdicts.most_common())
+        said = _counted(verdicts)
         first = about(run.name).split(". ")[0]
         rows.append([_link(run.name), paper_of(run.name), ", ".join(run.datasets), first, said])
     table = _filterable(["run", "paper", "datasets", "about", "numbers and claims"], rows, 5)

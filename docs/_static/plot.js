@@ -53,9 +53,9 @@ async function drawPlot(canvas, record, group, cost) {
   const log = values.every((point) => point[cost] > 0);
   const logQuality = !title.includes("%") && values.every((point) => point[quality] > 0);
   const x = { field: cost, type: "quantitative", title: group.costs[cost],
-    scale: { type: log ? "log" : "linear", zero: false } };
+    scale: log ? { type: "log" } : { zero: false } };
   const y = { field: quality, type: "quantitative", title,
-    scale: { type: logQuality ? "log" : "linear", zero: false } };
+    scale: logQuality ? { type: "log" } : { zero: false } };
   const tooltip = ["name", "run", quality, ...Object.keys(group.costs)].map((field) => ({ field }));
   const methods = [...new Set(values.map((point) => point.method))];
   const ink = getComputedStyle(document.body).color;
