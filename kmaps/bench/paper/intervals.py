@@ -83,17 +83,15 @@ def random_splits(
 ) -> Estimate:
     r"""Return the interval over random splits of one pool, for other test samples and draws of it.
 
-    Two splits test some samples in common, and a sample that is right on one may be so on the
-    other: with c, the covariance of two splits that samples tested in both make (clusters), and
-    s², the variance between splits, which c is not in, the variance of the mean of J splits is
-    c + s² / J. Without training sets s² would be w - c, where w is the variance of a split by its
-    samples. The interval is the wider of two: the score interval of as many samples as the test
-    sets are worth together, of the variance c + (w - c) / J, and the t interval of
-    c + (s² - (w - c) / max(5, J)) / J, with J - 1 degrees of freedom of its second part. What is
-    taken off s² was chosen by simulation (`tests/bench/paper/test_coverage.py`): the wider of the
-    two would else be too wide. Where it is not on record which samples were tested, c is ρ w.
-
-    Without outcomes it is the corrected resampled t interval, of the variance
+    A sample that two splits test may be right on both. With c, the covariance of two splits by such
+    samples (as clusters), w, the variance of a split by all its samples, and s² between splits, in
+    which c is not, the variance of the mean of J splits is c + s² / J; without training sets s² is
+    w - c. The interval is the wider of two: the score interval of as many samples as have the
+    variance c + (w - c) / J, and that of c + (s² - (w - c) / max(5, J)) / J, in which the square of
+    a half width is the sum of those of its two parts, normal and t of J - 1 degrees of freedom
+    (Howe, J. Amer. Stat. Assoc. 69, 1974). What is taken off s² was chosen by simulation
+    (`tests/bench/paper/test_coverage.py`). Where it is not on record which samples were tested, c
+    is ρ w. Without outcomes it is the corrected resampled t interval, of the variance
     :math:`(1/J + \rho / (1 - \rho)) s^2` (Nadeau and Bengio, Machine Learning 52, 2003).
     """
     n_splits, rho = len(differences), design.correlation
@@ -103,24 +101,25 @@ def random_splits(
         method = f"corrected resampled t, {n_splits} splits"
         return _estimate(differences, parts, None, method)
     n_effective = float(np.mean([found.n_effective for found in outcomes]))
-    within = _within(outcomes)
-    share = _shared(outcomes, rho)
-    common, alone = share * within, (1 - share) * within
+    within, share = _within(outcomes), _shared(outcomes, rho)
+    alone, value = (1 - share) * within, float(differences.mean())
 
-    def bounds_of(n: int, between: float) -> Bounds:
-        excess = max(0.0, between - alone / max(5, n))
+    def of_draws(n: int, between: float = max(alone, spread)) -> Bounds:
+        excess = max(0.0, between - alone / max(5, n)) / n
         samples = _score_bounds(outcomes, n_effective / (share + (1 - share) / n))
-        normal, t = (_t_bounds(value, [part]) for part in ((common, np.inf), (excess / n, n - 1)))
-        return _wider(samples, _squares_added(normal, t))
 
-    value = float(differences.mean())
-    return Estimate(
-        100 * value,
-        _points(bounds_of(n_splits, spread)),
-        f"clustered by test samples, t over {n_splits} splits",
-        "" if outcomes[0].samples is not None else "which samples splits share is not on record",
-        of_draws=lambda n: _points(bounds_of(n, max(alone, spread))),
-    )
+        def bounds(alpha: float) -> tuple[float, float]:
+            two: Parts = [(share * within, np.inf), (excess, n - 1)]
+            half = hypot(*(_t_bounds(0.0, [part])(alpha)[1] for part in two))
+            (low, high) = samples(alpha)
+            return min(low, value - half), max(high, value + half)
+
+        return _points(bounds)
+
+    method = f"clustered by test samples, t over {n_splits} splits"
+    known = outcomes[0].samples is not None
+    note = "" if known else "which samples splits share is not on record"
+    return Estimate(100 * value, of_draws(n_splits, spread), method, note, of_draws=of_draws)
 
 
 def _within(outcomes: Sequence[Outcomes]) -> float:
@@ -221,29 +220,12 @@ def _estimate(
     bounds = _t_bounds(value / 100, parts)
     if floor is None:
         return Estimate(value, _points(bounds), method, _SPLITS_ALONE)
-    return Estimate(value, _points(_wider(bounds, floor)), method, note)
 
-
-def _squares_added(one: Bounds, other: Bounds) -> Bounds:
-    """Return the interval whose half width, squared, is the sum of those of two with one center.
-
-    For the sum of two independent errors (Howe, J. Amer. Stat. Assoc. 69, 1974).
-    """
-
-    def bounds(alpha: float) -> tuple[float, float]:
-        (low, high), (lower, higher) = one(alpha), other(alpha)
-        center, half = (low + high) / 2, hypot(high - low, higher - lower) / 2
-        return center - half, center + half
-
-    return bounds
-
-
-def _wider(one: Bounds, other: Bounds) -> Bounds:
-    def bounds(alpha: float) -> tuple[float, float]:
-        lows, highs = zip(one(alpha), other(alpha), strict=True)
+    def wider(alpha: float) -> tuple[float, float]:
+        lows, highs = zip(bounds(alpha), floor(alpha), strict=True)
         return min(lows), max(highs)
 
-    return bounds
+    return Estimate(value, _points(wider), method, note)
 
 
 def _t_bounds(center: float, parts: Parts) -> Bounds:
