@@ -73,22 +73,24 @@ def worker(scheduler):
     """A worker of one thread, in a process, and the scheduler that it belongs to."""
     process, address = scheduler
     command = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1"]
-    options = ["--no-nanny", "--no-dashboard", "--death-timeout", "5"]
+    options = ["--no-nanny", "--no-dashboard", "--death-timeout", "120"]
     with subprocess.Popen([*command, *options], stderr=subprocess.DEVNULL) as started:
+        with Client(address, timeout=60) as client:
+            client.wait_for_workers(1, timeout=120)
         yield process, address
         started.kill()
 
 
-def test_a_run_whose_scheduler_dies_resumes_from_its_records(worker, tmp_path, monkeypatch):
+def test_a_run_whose_scheduler_dies_resumes_from_its_records(worker, tmp_path):
     process, address = worker
-    monkeypatch.setenv("DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT", "1s")
 
     def progress(state):
         if state.done:
             process.kill()
 
     experiment = spec.parse(SMALL + "maps: [{map: homogeneous, order: [1, 2]}]\n")
-    with pytest.raises(ConnectionError, match=LOST), connected(address) as client:
+    soon = dask.config.set({"distributed.comm.timeouts.connect": "5s"})
+    with soon, pytest.raises(ConnectionError, match=LOST), connected(address) as client:
         runner.run(experiment, tmp_path / "there", client=client, progress=progress)
     before = read_records(tmp_path / "there")
     assert 0 < len(before) < 8
