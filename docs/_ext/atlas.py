@@ -1,5 +1,6 @@
 """The atlas: pages on all published results, made from records."""
 
+import gzip
 import json
 import re
 import shutil
@@ -98,7 +99,7 @@ def _run_page(run: Run) -> str:
     parts += [_folded(name, body) for name, body in sections.items()]
     parts += [_folded("Computer, versions, times", head.split("\n\n", 2)[-1])] if command else []
     parts += figures if "Tables" not in text.split("![")[0] else []
-    files = "records.jsonl", "points.csv"
+    files = "records.jsonl.gz", "points.csv"
     data = ", ".join(f"<a href='../../_static/results/{run.name}/{one}'>{one}</a>" for one in files)
     parts.append(f"<p>Data: {data}; the columns are described in "
                  f"<a href='../../_static/results/columns.csv'>columns.csv</a>.</p>")  # fmt: skip
@@ -287,7 +288,8 @@ def _write_data(folder: Path, runs: Sequence[Run], items: Sequence[Item]) -> Non
     for run in runs:
         place = folder / run.name
         place.mkdir(parents=True, exist_ok=True)
-        shutil.copy(RESULTS / run.name / "records.jsonl", place)
+        records = (RESULTS / run.name / "records.jsonl").read_bytes()
+        (place / "records.jsonl.gz").write_bytes(gzip.compress(records, mtime=0))
         (place / "points.csv").write_text(plots.points_csv(run), "utf-8")
         everything["runs"][run.name] = {
             "about": about(run.name),

@@ -97,7 +97,7 @@ function show(record, point, group) {
     element("dd", text, list);
   }
   const root = document.documentElement.dataset.content_root;
-  const links = { "page of the run": `results/runs/${point.run}.html`, "its records": `_static/results/${point.run}/records.jsonl` };
+  const links = { "page of the run": `results/runs/${point.run}.html`, "its records": `_static/results/${point.run}/records.jsonl.gz` };
   for (const [text, path] of Object.entries(links)) {
     element("a", text, record).href = root + path;
     record.append(" ");
