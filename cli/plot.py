@@ -63,7 +63,7 @@ def command(
     """Draw the rows of the records in RESULTS, one measure over others.
 
     RESULTS is a records.jsonl or the folder it is in. A line joins the rows that no other row
-    beats, the Pareto front; these are named, the others are pale. Bars are standard deviations
+    beats, the Pareto front; the others are pale. Bars are standard deviations
     over splits or draws. --figure NAME draws one of the figures that `kmaps run` draws, without the
     times that were taken while other work ran. In PDF and SVG files letters stay text.
     """

@@ -241,7 +241,7 @@ ONLY = {
     "jinja2": ("templates",),
     "markdown_it": ("bench",),
 }
-YAML_READERS = ("yaml_text", "load", "positions", "map_rows", "entries")
+YAML_READERS = ("yaml_text", "load", "positions", "map_rows", "entries", "names")
 
 
 @pytest.mark.parametrize(("path", "room"), modules())

@@ -1,5 +1,6 @@
 """The atlas: pages on all published results, made from records."""
 
+import gzip
 import json
 import re
 import shutil
@@ -98,7 +99,7 @@ def _run_page(run: Run) -> str:
     parts += [_folded(name, body) for name, body in sections.items()]
     parts += [_folded("Computer, versions, times", head.split("\n\n", 2)[-1])] if command else []
     parts += figures if "Tables" not in text.split("![")[0] else []
-    files = "records.jsonl", "points.csv"
+    files = "records.jsonl.gz", "points.csv"
     data = ", ".join(f"<a href='../../_static/results/{run.name}/{one}'>{one}</a>" for one in files)
     parts.append(f"<p>Data: {data}; the columns are described in "
                  f"<a href='../../_static/results/columns.csv'>columns.csv</a>.</p>")  # fmt: skip
@@ -126,9 +127,15 @@ def _verdicts(items: Sequence[Item]) -> str:
     for kind, words in {"number": "Numbers of the paper", "claim": "Claims"}.items():
         counts = Counter(item.verdict for item in items if item.kind == kind)
         if counts:
-            said = ", ".join(f"{n} {verdict}" for verdict, n in counts.most_common())
-            lines.append(f"- **{words}**: {said}")
+            lines.append(f"- **{words}**: {_counted(counts)}")
     return "\n".join(lines)
+
+
+def _counted(verdicts: Counter) -> str:
+    plural = {"holds": "hold", "fails": "fail"}
+    words = ((n, verdict if n == 1 else plural.get(verdict, verdict))
+             for verdict, n in verdicts.most_common())  # fmt: skip
+    return ", ".join(f"{n} {word}" for n, word in words)
 
 
 def _link(run: str) -> Markdown:
@@ -228,7 +235,7 @@ def _index(runs: Sequence[Run], items: Sequence[Item], pages: Sequence[str]) -> 
     rows = []
     for run in runs:
         verdicts = Counter(item.verdict for item in run.items if item.kind != "difference")
-        said = ", ".join(f"{n} {verdict}" for verdict, n in verdicts.most_common())
+        said = _counted(verdicts)
         first = about(run.name).split(". ")[0]
         rows.append([_link(run.name), paper_of(run.name), ", ".join(run.datasets), first, said])
     table = _filterable(["run", "paper", "datasets", "about", "numbers and claims"], rows, 5)
@@ -281,7 +288,8 @@ def _write_data(folder: Path, runs: Sequence[Run], items: Sequence[Item]) -> Non
     for run in runs:
         place = folder / run.name
         place.mkdir(parents=True, exist_ok=True)
-        shutil.copy(RESULTS / run.name / "records.jsonl", place)
+        records = (RESULTS / run.name / "records.jsonl").read_bytes()
+        (place / "records.jsonl.gz").write_bytes(gzip.compress(records, mtime=0))
         (place / "points.csv").write_text(plots.points_csv(run), "utf-8")
         everything["runs"][run.name] = {
             "about": about(run.name),

@@ -53,9 +53,9 @@ async function drawPlot(canvas, record, group, cost) {
   const log = values.every((point) => point[cost] > 0);
   const logQuality = !title.includes("%") && values.every((point) => point[quality] > 0);
   const x = { field: cost, type: "quantitative", title: group.costs[cost],
-    scale: { type: log ? "log" : "linear", zero: false } };
+    scale: log ? { type: "log" } : { zero: false } };
   const y = { field: quality, type: "quantitative", title,
-    scale: { type: logQuality ? "log" : "linear", zero: false } };
+    scale: logQuality ? { type: "log" } : { zero: false } };
   const tooltip = ["name", "run", quality, ...Object.keys(group.costs)].map((field) => ({ field }));
   const methods = [...new Set(values.map((point) => point.method))];
   const ink = getComputedStyle(document.body).color;
@@ -97,7 +97,7 @@ function show(record, point, group) {
     element("dd", text, list);
   }
   const root = document.documentElement.dataset.content_root;
-  const links = { "page of the run": `results/runs/${point.run}.html`, "its records": `_static/results/${point.run}/records.jsonl` };
+  const links = { "page of the run": `results/runs/${point.run}.html`, "its records": `_static/results/${point.run}/records.jsonl.gz` };
   for (const [text, path] of Object.entries(links)) {
     element("a", text, record).href = root + path;
     record.append(" ");

@@ -36,7 +36,7 @@ def test_any_measure_over_any_other():
     drawn = Path("two.svg").read_text()
     assert "train, s" in drawn
     assert "all test samples, s" in drawn
-    assert "2: chi2 homogeneous, r = 5" in drawn
+    assert "chi2 homogeneous, r = 5" in drawn
     assert "training (fit" not in drawn
     plot("run", "--x", "accuracy", "--y", "train", "-o", "turned.svg")
     assert "train, s" in Path("turned.svg").read_text()

@@ -11,7 +11,11 @@ import dask
 import numpy as np
 import pytest
 from distributed import Client
+from spec_text import SMALL
 
+from kmaps.bench.kinds import load as spec
+from kmaps.bench.records.file import read_records
+from kmaps.bench.run import runner
 from kmaps.dask import BlockwiseSVC, called
 from kmaps.dask.cluster import connected
 
@@ -62,3 +66,38 @@ def test_a_task_that_takes_every_worker_with_it_is_given_up(tmp_path):
     with pytest.raises(ConnectionError, match=told), connected("local:1") as client:
         client.submit(deadly).result()
     assert len((tmp_path / "tried").read_text()) == 4  # as often as Dask allows, and once more
+
+
+@pytest.fixture
+def worker(scheduler):
+    """A worker of one thread, in a process, and the scheduler that it belongs to."""
+    process, address = scheduler
+    command = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1"]
+    options = ["--no-nanny", "--no-dashboard", "--death-timeout", "120"]
+    with subprocess.Popen([*command, *options], stderr=subprocess.DEVNULL) as started:
+        with Client(address, timeout=60) as client:
+            client.wait_for_workers(1, timeout=120)
+        yield process, address
+        started.kill()
+
+
+def test_a_run_whose_scheduler_dies_resumes_from_its_records(worker, tmp_path):
+    process, address = worker
+
+    def progress(state):
+        if state.done:
+            process.kill()
+
+    experiment = spec.parse(SMALL + "maps: [{map: homogeneous, order: [1, 2]}]\n")
+    soon = dask.config.set({"distributed.comm.timeouts.connect": "5s"})
+    with soon, pytest.raises(ConnectionError, match=LOST), connected(address) as client:
+        runner.run(experiment, tmp_path / "there", client=client, progress=progress)
+    before = read_records(tmp_path / "there")
+    assert 0 < len(before) < 8
+    runner.run(experiment, tmp_path / "there")
+    after = read_records(tmp_path / "there")
+    assert [record for record in after if record in before] == before
+    whole = runner.run(experiment, tmp_path / "here").records
+    right = {record["key"]: record["accuracy"] for record in whole}
+    assert len(after) == len(right) == 8
+    assert {record["key"]: record["accuracy"] for record in after} == right

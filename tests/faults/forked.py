@@ -69,7 +69,7 @@ class Forked:
         """Start a command in a folder; return its process, which leads a session of its own.
 
         Its streams go to files beside the folder, by the name; the fault is one of ``call`` and
-        ``at``, ``size`` and ``clock``.
+        ``at``, ``pass`` and ``signal``, ``size`` and ``clock``.
         """
         said = str(folder.parent / f"{folder.name}.{name}")
         request = {"folder": str(folder), "arguments": arguments, "said": said, "fault": fault}
@@ -146,6 +146,8 @@ def _with_fault(arguments: list[str], log: str, fault: dict[str, Any]) -> int:
         injected.limit_size(fault["size"])
     if "clock" in fault:
         injected.let_the_clock_jump()
+    if "pass" in fault:
+        injected.at_a_pass(fault["pass"], fault["signal"])
     calls = injected.Calls()
     if "call" in fault:
         calls.at(fault["at"], fault["call"])

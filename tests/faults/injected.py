@@ -8,7 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from itertools import cycle
+from itertools import count, cycle
 from typing import Any
 
 WRITING = ("mkdir", "open", "fsync", "replace", "rename", "unlink")
@@ -58,6 +58,24 @@ class Calls:
             return function(*arguments, **options)
 
         return call
+
+
+def at_a_pass(number: int, fault: str) -> None:
+    """Let a signal come in the middle of a training: when a pass, counted from 0, has ended."""
+    from kmaps.svm.coded import estimator
+
+    solve, passes = estimator.solve, count()
+
+    def solved(*arguments: Any, report: Callable | None, **options: Any) -> Any:
+        def reported(*state: Any) -> None:
+            if next(passes) == number:
+                os.kill(os.getpid(), getattr(signal, fault))
+            if report is not None:
+                report(*state)
+
+        return solve(*arguments, report=reported, **options)
+
+    estimator.solve = solved
 
 
 def limit_size(n_bytes: int) -> None:

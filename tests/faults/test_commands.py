@@ -156,6 +156,19 @@ def test_a_fault_at_a_call_of_the_system(forked, ready, tmp_path, record_propert
     record_property("soak", ("faults: calls of the system", len(numbers)))
 
 
+@pytest.mark.parametrize("fault", SIGNALS)
+def test_a_fault_in_the_middle_of_training(forked, ready, tmp_path, record_property, fault):
+    for number in (0, 1, 7):
+        case = Case(forked, ready("train"), "train", tmp_path / str(number), old=number == 1)
+        done = forked.run(case.folder, case.arguments, {"pass": number, "signal": fault})
+        check_end(done, fault)
+        assert snapshot(case.folder) == case.before
+        case.arguments = [*case.command.arguments, *(["--force"] if number == 1 else [])]
+        assert forked.run(case.folder, case.arguments).code == 0
+        assert files(case.folder) == files(case.after)
+    record_property("soak", ("faults: passes of a training", 3))
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_disk_that_is_full_after_some_bytes(forked, ready, tmp_path, record_property, name):
     prepared = ready(name)

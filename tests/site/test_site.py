@@ -57,7 +57,8 @@ def parsed(path):
 
 
 def pages():
-    return sorted(path.relative_to(SITE).as_posix() for path in SITE.rglob("*.html"))
+    found = (path.relative_to(SITE) for path in SITE.rglob("*.html"))
+    return sorted(path.as_posix() for path in found if path.parts[0] != "_static")
 
 
 @pytest.fixture(scope="module")

@@ -28,6 +28,7 @@ HELD = 0.25
 
 _SPANS = {"ratios": "y / x", "differences": "y - x"}
 _POINTS = 601  # values in a range: enough for steps to look upright
+_GREY = {"color": "0.4"}
 _SHOWN = 1.6  # largest error shown, as a multiple of the median of the maps' largest errors
 
 
@@ -168,7 +169,8 @@ def draw_outputs(records: Sequence[Record], path: Path) -> None:
             Series(panel, "", values, output, "curve", hue=i, dash=0)
             for i, output in enumerate(encoded.T)
         ]
-    draw_series(series, path, Axis(), Axis(), size=(3.2, 2.1), grid=False)
+    x, y = Axis("x"), Axis("output")
+    draw_series(series, path, x, y, size=(3.2, 2.2), grid=False, sharey="row")
 
 
 def draw_kernels(records: Sequence[Record], path: Path) -> None:
@@ -218,10 +220,11 @@ def draw_decay(records: Sequence[Record], path: Path) -> None:
             dims, bounds = [one["dim"] for one in line], [one["error_bound"] for one in line]
             series.append(Series(panel, label, dims, [one["linf"] for one in line]))
             if all(bounds):
-                series.append(Series(panel, f"{label}: bound", dims, bounds, "thin", hue=label))
+                series.append(Series(panel, "", dims, bounds, "thin", hue=label))
+                series.append(Series(panel, "dotted: its bound", [], [], "thin", look=_GREY))
         ticks = _ticks(record["dim"] for line in lines.values() for record in line)
         x[panel] = Axis("outputs" if joint else "outputs per feature", log=True, at=ticks)
-    draw_series(series, path, x, Axis("largest error", log=True), size=(4.4, 3.6))
+    draw_series(series, path, x, Axis("largest error", log=True), size=(4.4, 3.6), sharey=True)
 
 
 def _ticks(dims: Iterable[int]) -> list[int]:

@@ -18,6 +18,7 @@ from kmaps.bench.work.errors import SquareErrors
 
 _MOST_COLUMNS = 7
 _SIDE = 1.75  # inches
+_LINEAR = 1e-3  # of the largest error: up to there colours are linear
 _TITLE = 20  # characters that fit above it
 
 
@@ -37,7 +38,8 @@ class Bar:
     """The colour bar of all tiles: the colours, and the texts from its lowest to its highest."""
 
     colors: str
-    texts: tuple[str, ...]
+    texts: Sequence[str]
+    places: Sequence[float] = ()  # of the texts, from 0 to 1; else at equal distances
 
 
 TileLine = tuple[
@@ -126,7 +128,8 @@ def _draw_bar(figure: Figure, grid: NDArray, bar: Bar) -> None:
         shrink=min(0.6, 2 / len(grid)),  # of two tiles at most
         aspect=20,
     )
-    drawn.set_ticks(np.linspace(0, 1, len(bar.texts)), labels=bar.texts, fontsize="small")
+    places = bar.places or np.linspace(0, 1, len(bar.texts))
+    drawn.set_ticks(places, labels=bar.texts, fontsize="small")
 
 
 # ---- the figures
@@ -136,19 +139,40 @@ _VALUES = Bar("viridis", ("0", "largest\nvalue"))
 
 
 def draw_errors(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) -> None:
-    """Draw the errors of each map on all pairs of values, from -L∞ to L∞."""
+    """Draw the errors of each map on all pairs of values, on one logarithmic scale."""
+    compared = squares(records, arrays)
+    found = [result.linf for results in compared.values() for result in results.values()]
+    scale = Scale([linf for linf in found if 0 < linf < np.inf] or [1.0])
     panels = {
-        title: {label: _error(result) for label, result in results.items()}
-        for title, results in squares(records, arrays).items()
+        title: {label: _error(result, scale) for label, result in results.items()}
+        for title, results in compared.items()
     }
-    draw_tiles(panels, Bar("RdBu_r", ("-L∞", "0", "L∞")), path)
+    draw_tiles(panels, scale.bar(), path)
 
 
-def _error(result: SquareErrors) -> Tile:
-    limit = result.linf if 0 < result.linf < np.inf else 1.0
+class Scale:
+    """A scale of errors: linear up to half of the least of some, logarithmic to the largest."""
+
+    def __init__(self, largest: Sequence[float]) -> None:
+        self.limit = max(largest)
+        self.linear = max(_LINEAR, min(largest) / self.limit / 2)
+
+    def __call__(self, errors: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the place of errors between -1 and 1."""
+        parts = errors / self.limit
+        return np.sign(parts) * np.log1p(np.abs(parts) / self.linear) / np.log1p(1 / self.linear)
+
+    def bar(self) -> Bar:
+        parts = [1.0, *(part for part in (0.1, 0.01) if part >= self.linear)]
+        ticks = np.array([*(-part for part in parts), 0, *reversed(parts)]) * self.limit
+        places = (0.5 + 0.5 * self(ticks)).tolist()
+        return Bar("RdBu_r", [f"{tick:.2g}" for tick in ticks], places)
+
+
+def _error(result: SquareErrors, scale: Scale) -> Tile:
     relative = "relative\n" if result.relative else ""
     note = f"{relative}L∞ {result.linf:.3g}, RMS {result.rms:.3g}"
-    return Tile(result.error, result.values, -limit, limit, note)
+    return Tile(scale(result.error), result.values, -1, 1, note)
 
 
 def draw_surfaces(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) -> None:

@@ -116,16 +116,21 @@ def _levels(
 
 
 def draw_functions(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) -> None:
-    """Draw what maps learn of the first coordinate of the toy problem (``x``, ``function``)."""
-    labels, _ = short_labels(map(Row.of, records))
+    """Draw what maps learn of the first coordinate of the toy problem (``x``, ``function``).
+
+    Functions of one degree share an axes: more of them would hide each other.
+    """
+    rows = [Row.of(record).without("degree") for record in records]
+    labels, _ = short_labels(rows)
     series = []
-    for record in records:
-        panel = ", ".join(filter(None, [words_of(record["method"]).name, record["kernel"]]))
-        own = arrays[record["key"]]
-        label = labels[Row.of(record).identity]
+    for record, row in zip(records, rows, strict=True):
+        degree = record["params"].get("degree")
+        words = words_of(record["method"]).name, record["kernel"], degree and f"degree {degree}"
+        own, label = arrays[record["key"]], labels[row.identity]
+        panel = ", ".join(filter(None, words))
         series.append(Series(panel, label, own["x"], own["function"], "curve"))
-    y, size = Axis("learned f(x), minus its mean"), (4.2, 4.4)
-    draw_series(series, path, Axis("x"), y, size=size, grid=False, legend_each=True)
+    y, size = Axis("learned f(x), minus its mean"), (3.6, 3.2)
+    draw_series(series, path, Axis("x"), y, size=size, sharey=True, legend_each=True)
 
 
 # ---- trade-offs

@@ -53,7 +53,7 @@ class Series:
     style: str = "line"  # a key of STYLES
     error: ArrayLike | None = None
     hue: Hashable = None  # has a colour and a marker; by default the label
-    dash: int | None = None  # by default a curve has those of its hue, a line none
+    dash: int | None = None  # by default those of its hue, for lines and curves
     end: str = ""  # a text at the right end of the axes, as high as the last point
     look: Mapping[str, Any] = field(default_factory=dict)  # replaces keywords of the style
 
@@ -66,7 +66,7 @@ def draw_series(
     *,
     size: tuple[float, float] = (4.3, 3.6),
     grid: bool = True,
-    sharey: bool = False,
+    sharey: bool | str = False,
     columns: int | None = None,
     titles: bool = True,
     legend_each: bool = False,
@@ -123,16 +123,18 @@ def _panel(ax: Axes, shown: list[Series], hues: list[Hashable], x: Axis, y: Axis
 def _draw(ax: Axes, one: Series, hues: Sequence[Hashable]) -> list[tuple[float, str, str]]:
     """Draw a series; return the text at its end, with its place and its colour."""
     i = hues.index(_hue(one)) if _hue(one) in hues else 0
-    dash = one.dash if one.dash is not None else i if one.style == "curve" else 0
-    # Where colours come again, markers are others.
-    marker = style.marker(i + i // len(style.COLORS))
+    dash = one.dash if one.dash is not None else i if one.style in ("curve", "line") else 0
+    # Where colours come again, markers are others; one that hides another is smaller.
     look: dict[str, Any] = {
         "color": style.color(i),
-        "marker": marker,
+        "marker": style.marker(i + i // len(style.COLORS)),
         "linestyle": style.dash(dash),
     }
     label = style.as_text(one.label)
     look |= {"label": label, **STYLES[one.style], **one.look}
+    if one.style == "line":
+        look = {"markerfacecolor": "white" if i % 2 else look["color"], **look}
+        look["markersize"] += 2 - i % 4
     x, y = np.asarray(one.x), np.asarray(one.y)
     if one.style == "bars":
         ax.bar(x, y, color=look["color"], label=label)

@@ -61,7 +61,7 @@ def marker(i: int) -> str:
 
 
 def panel_axes(
-    n: int, width: float, height: float, *, sharey: bool = False, columns: int | None = None
+    n: int, width: float, height: float, *, sharey: bool | str = False, columns: int | None = None
 ) -> tuple[Figure, list[Axes]]:
     """Return a figure with n axes of some inches, at most three in a row by default."""
     if n == 0:
@@ -73,6 +73,13 @@ def panel_axes(
     for ax in axes[n:]:
         ax.set_axis_off()
     return figure, axes[:n]
+
+
+def one_axes() -> Axes:
+    """Return a new axes of pyplot, which a notebook shows."""
+    from matplotlib import pyplot
+
+    return pyplot.subplots(layout="constrained")[1]
 
 
 def plain(ax: Axes, *, grid: bool = False) -> None:
@@ -156,18 +163,31 @@ def mark_ends(ax: Axes, ends: Iterable[tuple[float, str, str]], gap: float = 0.0
     """Write texts, given as (y, text, colour), at the right end, ``gap`` of the height apart."""
     right, _ = ax.get_xlim()[1], ax.get_ylim()  # brings the limits up to date
     to_axes = ax.transData + ax.transAxes.inverted()
-    previous = -np.inf
-    for value, text, shade in sorted(ends):
-        place = max(float(to_axes.transform((right, value))[1]), previous + gap)
-        previous = place
+    ends = sorted(ends)
+    true = [float(to_axes.transform((right, value))[1]) for value, *_ in ends]
+    places = true.copy()
+    for i in range(1, len(places)):
+        places[i] = max(places[i], places[i - 1] + gap)
+    for i in reversed(range(len(places))):  # back below the top
+        places[i] = min(places[i], places[i + 1] - gap if i + 1 < len(places) else 1.0)
+    for (_, text, shade), at, place in zip(ends, true, places, strict=True):
         ax.annotate(
-            text,
-            (1.01, place),
+            as_text(text) if "^" not in text else text,
+            (1.0, at),
+            (1.04, place),
             xycoords="axes fraction",
+            textcoords="axes fraction",
             color=shade,
             fontsize="small",
             va="center",
             annotation_clip=False,
+            arrowprops={
+                "arrowstyle": "-",
+                "color": shade,
+                "linewidth": 0.5,
+                "shrinkB": 0,
+                "relpos": (0, 0.5),
+            },
         )
 
 

@@ -91,7 +91,7 @@ class Shown(ABC):
 def draw_figures(
     figures: Mapping[str, Figure], records: Sequence[Record], folder: Path, *, again: bool
 ) -> None:
-    """Draw, as PNG files, the figures that are not there, or all ``again``.
+    """Draw, as PNG and SVG files, the figures that are not there, or all ``again``.
 
     Raises
     ------
@@ -110,4 +110,5 @@ def draw_figures(
     for name, figure in wanted.items():
         # Of some rows alone there may be nothing in one; `kmaps plot --figure` says so.
         with suppress(NothingMeasured):
-            figure.write(name, ok, folder, folder / f"{name}.png")
+            for suffix in (".svg", ".png"):
+                figure.write(name, ok, folder, folder / f"{name}{suffix}")

@@ -105,21 +105,6 @@ class Outcomes:
     weights: NDArray[np.float64] | None = None  # of a mean over classes: 1 / samples of the class
     samples: NDArray[np.integer] | None = None  # which of the dataset they are, where on record
 
-    def __post_init__(self) -> None:
-        arrays = [self.left, self.right]
-        arrays += [one for one in (self.weights, self.samples) if one is not None]
-        if len({array.shape for array in arrays}) > 1 or self.left.ndim != 1 or not len(self.left):
-            shapes = ", ".join(str(array.shape) for array in arrays)
-            raise InputError(
-                f"outcomes of shapes {shapes}: expected as many for each row, of the same test "
-                "samples; run the cells again"
-            )
-        if self.left.dtype != bool or self.right.dtype != bool:
-            raise InputError(
-                f"outcomes of types {self.left.dtype} and {self.right.dtype}: expected booleans, "
-                "true where a sample was classified rightly"
-            )
-
     @cached_property
     def shares(self) -> NDArray[np.float64]:
         """What each sample counts, as a share of all."""

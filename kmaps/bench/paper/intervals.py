@@ -18,7 +18,6 @@ _NO_OUTCOMES = "which test samples were right is not on record"
 _SPLITS_ALONE = f"from the splits alone: {_NO_OUTCOMES}"
 _SAME_TRAINING = "the training set is taken as drawn"
 _ON_THESE = "on these training sets"
-_SAME_ACCURACY = 1e-9
 
 
 def difference(
@@ -32,11 +31,6 @@ def difference(
     ``left`` and ``right`` are accuracies in [0, 1] of the same splits, ``outcomes`` those of
     each split, where they are on record.
     """
-    if len(left) != len(right) or not len(left):
-        raise InputError(
-            f"{len(left)} and {len(right)} accuracies: expected as many, those of the same splits"
-        )
-    _check_outcomes(left, right, outcomes)
     differences = np.subtract(left, right, dtype=float)
     if len(differences) == 1:
         return _one_split(differences, outcomes)
@@ -45,24 +39,6 @@ def difference(
     if isinstance(design, CrossedSets):
         return crossed_sets(differences, design, outcomes)
     return repeated_draws(differences, outcomes)
-
-
-def _check_outcomes(
-    left: Sequence[float], right: Sequence[float], outcomes: Sequence[Outcomes] | None
-) -> None:
-    if outcomes is None:
-        return
-    if len(outcomes) != len(left):
-        raise InputError(f"outcomes of {len(outcomes)} splits for {len(left)} accuracies")
-    for *recorded, found in zip(left, right, outcomes, strict=True):
-        if not np.allclose(recorded, found.accuracies, rtol=0, atol=_SAME_ACCURACY):
-            there, here = (
-                "{:.6g} and {:.6g}".format(*pair) for pair in (found.accuracies, recorded)
-            )
-            raise InputError(
-                f"outcomes with the accuracies {there}, records with {here}: expected the same; "
-                "they are not of one run, run the cells again"
-            )
 
 
 def _one_split(differences: Values, outcomes: Sequence[Outcomes] | None) -> Estimate:
@@ -83,17 +59,15 @@ def random_splits(
 ) -> Estimate:
     r"""Return the interval over random splits of one pool, for other test samples and draws of it.
 
-    Two splits test some samples in common, and a sample that is right on one may be so on the
-    other: with c, the covariance of two splits that samples tested in both make (clusters), and
-    s², the variance between splits, which c is not in, the variance of the mean of J splits is
-    c + s² / J. Without training sets s² would be w - c, where w is the variance of a split by its
-    samples. The interval is the wider of two: the score interval of as many samples as the test
-    sets are worth together, of the variance c + (w - c) / J, and the t interval of
-    c + (s² - (w - c) / max(5, J)) / J, with J - 1 degrees of freedom of its second part. What is
-    taken off s² was chosen by simulation (`tests/bench/paper/test_coverage.py`): the wider of the
-    two would else be too wide. Where it is not on record which samples were tested, c is ρ w.
-
-    Without outcomes it is the corrected resampled t interval, of the variance
+    A sample that two splits test may be right on both. With c, the covariance of two splits by such
+    samples (as clusters), w, the variance of a split by all its samples, and s² between splits, in
+    which c is not, the variance of the mean of J splits is c + s² / J; without training sets s² is
+    w - c. The interval is the wider of two: the score interval of as many samples as have the
+    variance c + (w - c) / J, and that of c + (s² - (w - c) / max(5, J)) / J, in which the square of
+    a half width is the sum of those of its two parts, normal and t of J - 1 degrees of freedom
+    (Howe, J. Amer. Stat. Assoc. 69, 1974). What is taken off s² was chosen by simulation
+    (`tests/bench/paper/test_coverage.py`). Where it is not on record which samples were tested, c
+    is ρ w. Without outcomes it is the corrected resampled t interval, of the variance
     :math:`(1/J + \rho / (1 - \rho)) s^2` (Nadeau and Bengio, Machine Learning 52, 2003).
     """
     n_splits, rho = len(differences), design.correlation
@@ -103,24 +77,25 @@ def random_splits(
         method = f"corrected resampled t, {n_splits} splits"
         return _estimate(differences, parts, None, method)
     n_effective = float(np.mean([found.n_effective for found in outcomes]))
-    within = _within(outcomes)
-    share = _shared(outcomes, rho)
-    common, alone = share * within, (1 - share) * within
+    within, share = _within(outcomes), _shared(outcomes, rho)
+    alone, value = (1 - share) * within, float(differences.mean())
 
-    def bounds_of(n: int, between: float) -> Bounds:
-        excess = max(0.0, between - alone / max(5, n))
+    def of_draws(n: int, between: float = max(alone, spread)) -> Bounds:
+        excess = max(0.0, between - alone / max(5, n)) / n
         samples = _score_bounds(outcomes, n_effective / (share + (1 - share) / n))
-        normal, t = (_t_bounds(value, [part]) for part in ((common, np.inf), (excess / n, n - 1)))
-        return _wider(samples, _squares_added(normal, t))
 
-    value = float(differences.mean())
-    return Estimate(
-        100 * value,
-        _points(bounds_of(n_splits, spread)),
-        f"clustered by test samples, t over {n_splits} splits",
-        "" if outcomes[0].samples is not None else "which samples splits share is not on record",
-        of_draws=lambda n: _points(bounds_of(n, max(alone, spread))),
-    )
+        def bounds(alpha: float) -> tuple[float, float]:
+            two: Parts = [(share * within, np.inf), (excess, n - 1)]
+            half = hypot(*(_t_bounds(0.0, [part])(alpha)[1] for part in two))
+            (low, high) = samples(alpha)
+            return min(low, value - half), max(high, value + half)
+
+        return _points(bounds)
+
+    method = f"clustered by test samples, t over {n_splits} splits"
+    known = outcomes[0].samples is not None
+    note = "" if known else "which samples splits share is not on record"
+    return Estimate(100 * value, of_draws(n_splits, spread), method, note, of_draws=of_draws)
 
 
 def _within(outcomes: Sequence[Outcomes]) -> float:
@@ -221,29 +196,12 @@ def _estimate(
     bounds = _t_bounds(value / 100, parts)
     if floor is None:
         return Estimate(value, _points(bounds), method, _SPLITS_ALONE)
-    return Estimate(value, _points(_wider(bounds, floor)), method, note)
 
-
-def _squares_added(one: Bounds, other: Bounds) -> Bounds:
-    """Return the interval whose half width, squared, is the sum of those of two with one center.
-
-    For the sum of two independent errors (Howe, J. Amer. Stat. Assoc. 69, 1974).
-    """
-
-    def bounds(alpha: float) -> tuple[float, float]:
-        (low, high), (lower, higher) = one(alpha), other(alpha)
-        center, half = (low + high) / 2, hypot(high - low, higher - lower) / 2
-        return center - half, center + half
-
-    return bounds
-
-
-def _wider(one: Bounds, other: Bounds) -> Bounds:
-    def bounds(alpha: float) -> tuple[float, float]:
-        lows, highs = zip(one(alpha), other(alpha), strict=True)
+    def wider(alpha: float) -> tuple[float, float]:
+        lows, highs = zip(bounds(alpha), floor(alpha), strict=True)
         return min(lows), max(highs)
 
-    return bounds
+    return Estimate(value, _points(wider), method, note)
 
 
 def _t_bounds(center: float, parts: Parts) -> Bounds:
@@ -297,11 +255,7 @@ def measured_ratio(left: Sequence[ArrayLike], right: Sequence[ArrayLike]) -> Est
     counts). One split: Welch's t interval (Biometrika 34, 1947) of the logarithms of its repeats.
     A ratio that is the same on every split, as of numbers that are counted, is exact.
     """
-    logs = [[np.log(_positive(values)) for values in row] for row in (left, right)]
-    if len(logs[0]) != len(logs[1]) or not logs[0]:
-        raise InputError(
-            f"values of {len(logs[0])} and {len(logs[1])} splits: expected the same, one or more"
-        )
+    logs = [[np.log(np.atleast_1d(values)) for values in row] for row in (left, right)]
     if len(logs[0]) == 1:
         return _one_split_ratio(logs[0][0], logs[1][0])
     ratios = np.array([np.median(r) - np.median(one) for one, r in zip(*logs, strict=True)])
@@ -314,15 +268,6 @@ def measured_ratio(left: Sequence[ArrayLike], right: Sequence[ArrayLike]) -> Est
         return _ratio_estimate(ratios.mean(), spread / n**0.5, n - 1, method)
 
     return replace(of_draws(n), of_draws=lambda n: of_draws(n).bounds)
-
-
-def _positive(values: ArrayLike) -> np.ndarray:
-    values = np.atleast_1d(np.asarray(values, float))
-    if not (values > 0).all():
-        raise InputError(
-            f"got {values.min():g} among the values of a ratio: expected positive ones"
-        )
-    return values
 
 
 def _one_split_ratio(left: np.ndarray, right: np.ndarray) -> Estimate:

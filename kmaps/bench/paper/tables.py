@@ -16,7 +16,8 @@ from kmaps.bench.report.forms import bold
 _RULE = (
     "A comparison holds when all of its interval does: the 95 % interval, for 'within' the 90 % "
     "interval (two one-sided tests of 5 %). It fails when all of its 95 % interval does, with "
-    "Holm's correction for the other comparisons of its claim; else it is undecided. A claim holds "
+    "Holm's correction for the other comparisons of its claim; else it is undecided, 'undecided "
+    "(Holm)' where its interval alone would make it fail. A claim holds "
     "when all its comparisons hold, and fails when one fails. Where a dataset has its training "
     "sets, or there is one split, the interval that decides is on these training sets; next to it "
     "is the one for others too, where there are several. How many draws would decide is computed "
@@ -33,7 +34,7 @@ def claims_parts(claims: Sequence[JudgedClaim]) -> list[Part]:
     if not findings:
         return [table]
     names = [claim.id for claim in claims]
-    return [table, *_left_open(claims), _details(findings), *_criteria(names)]
+    return [table, _details(findings), *_criteria(names)]
 
 
 def _criteria(names: Sequence[str]) -> list[Part]:
@@ -46,20 +47,6 @@ def _criteria(names: Sequence[str]) -> list[Part]:
     ]
     table = Table(head, rows, texts=4)
     return [Folded("The papers' words, and what each needs", [table])] if used else []
-
-
-def _left_open(claims: Iterable[JudgedClaim]) -> list[Part]:
-    """Say which failures Holm's correction leaves open; nothing where it changes none."""
-    counts = {
-        claim.id: sum(found.is_left_open_by_holm for found in claim.judgement.findings)
-        for claim in claims
-    }
-    named = ", ".join(f"{n} of {name}" for name, n in counts.items() if n)
-    said = (
-        f"Undecided (Holm), {named}: the comparison fails by its interval alone, but among so many "
-        "under one claim some would by chance, and Holm's correction asks each for more."
-    )
-    return [Text(said)] if named else []
 
 
 def verdict_of(claim: JudgedClaim) -> str:

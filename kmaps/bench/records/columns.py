@@ -21,18 +21,20 @@ class Column:
     meaning: str
     holds: str  # the type of its values, a key of _FITTING
     later: bool = False  # whether older records of this format lack it
+    condition: str = ""  # its name in messages where it must agree for two measurements to compare
 
 
-def _declared() -> dict[str, Column]:
-    path = files("kmaps.bench.records") / "columns.csv"
+def declared(name: str) -> list[dict[str, str]]:
+    """Return the lines of a table that this package holds."""
+    path = files("kmaps.bench.records") / f"{name}.csv"
     with path.open(encoding="utf-8", newline="") as file:
-        return {
-            line["name"]: Column(line["meaning"], line["holds"], bool(line["later"]))
-            for line in csv.DictReader(file)
-        }
+        return list(csv.DictReader(file))
 
 
-COLUMNS = _declared()
+COLUMNS = {
+    line["name"]: Column(line["meaning"], line["holds"], bool(line["later"]), line["condition"])
+    for line in declared("columns")
+}
 """Every column, in order. Times in seconds, sizes in bytes, null where not measured."""
 
 PICKLED = "pickled"  # what ``storage_form`` says where a part is a third-party estimator

@@ -26,30 +26,14 @@ from dataclasses import dataclass, replace
 from math import sqrt
 from statistics import fmean, stdev
 
-from kmaps.bench.records.columns import Record, is_number
+from kmaps.bench.records.columns import COLUMNS, Record, is_number
 from kmaps.bench.records.lines import edge_text
 from kmaps.bench.records.row import Row
 from kmaps.errors import GateFailed, InputError, KmapsError, NothingMeasured
 
 FLOOR = 0.005  # smallest tolerance on a mean fraction
 
-CONDITIONS = {
-    "data_digest": "digest of the data",
-    "protocol": "split protocol",
-    "options": "options",
-    "n_train": "n_train",
-    "n_test": "n_test",
-    "n_features": "n_features",
-    "n_skipped": "n_skipped",
-    "feature_version": "version of the features",
-    "settings": "settings of the solver",
-    "C_grid": "C grid",
-    "C_folds": "folds",
-    "C_samples": "samples that C is chosen on",
-    "C_unit_norm": "unit norm",
-    "C_chosen_on": "splits that C is chosen on",
-    "map_version": "map_version",
-}
+CONDITIONS = {name: column.condition for name, column in COLUMNS.items() if column.condition}
 """Record columns that must agree for two measurements to compare, with their names in messages."""
 
 VERDICTS = ("worse", "missing", "not measured", "improved", "new", "same")  # worst first

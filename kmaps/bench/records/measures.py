@@ -6,6 +6,7 @@ from math import floor, log10
 from statistics import median
 from typing import Any
 
+from kmaps.bench.records.columns import declared
 from kmaps.errors import ConfigError, suggest
 
 _SMALLEST = 1e-6  # printed without an exponent
@@ -65,21 +66,6 @@ class _AsAnnfmCounts(Measure):
         return counted
 
 
-_TRAINING = ("fit_s", "encode_s", "convert_s", "train_s")
-
-
-def _percent(title: str, column: str) -> Measure:
-    return Measure(f"{title}, %", (column,), "fraction", scale=100.0, highest=True, decimals=2)
-
-
-def _seconds(title: str, *columns: str) -> Measure:
-    return Measure(f"{title}, s", columns, "s")
-
-
-def _megabytes(title: str, column: str, form: str = "") -> Measure:
-    return Measure(f"{title}, MB", (column,), "bytes", scale=1e-6, form=form)
-
-
 class _Measures(dict[str, Measure]):
     """Measures by name; any other column of numbers, such as a kind's, goes by its own name."""
 
@@ -89,51 +75,21 @@ class _Measures(dict[str, Measure]):
         return Measure(f"{title}, {unit}" if unit else title, (name,), unit)
 
 
-MEASURES = _Measures(  # the measures by name, in the order of the help
-    {
-        "accuracy": _percent("accuracy", "accuracy"),
-        "per-class": _percent("accuracy per class", "accuracy_per_class"),
-        "ap": _percent("average precision", "average_precision"),
-        "time": _seconds("fit + encode + convert + train", *_TRAINING),
-        "time-common": Measure(
-            "fit + encode + convert + train at one C for all, s", _TRAINING, "s", common=True
-        ),
-        "storage": _megabytes(
-            "stored training set + tables + model", "storage_bytes", "storage_form"
-        ),
-        "memory": _megabytes("peak memory", "peak_bytes"),
-        "train-memory": _megabytes("peak memory of training", "train_peak_bytes"),
-        "gram": _megabytes("Gram matrix, in memory", "gram_bytes"),
-        "copies": _megabytes(
-            "training set in the solver's own structures, in memory", "copy_bytes"
-        ),
-        "linf": Measure("largest error", ("linf",), "kernel"),
-        "rms": Measure("root mean square error", ("rms",), "kernel"),
-        "l1": Measure("mean absolute error", ("l1",), "kernel"),
-        "bound": Measure("bound on the largest error", ("error_bound",), "kernel"),
-        "period": Measure("period Λ", ("period",), "log x", decimals=2, ranked=False),
-        "random-rms": Measure("random part of that error", ("random_rms",), "kernel"),
-        "additive-rms": Measure("additive part of that error", ("additive_rms",), "kernel"),
-        "bias": Measure("mean error", ("bias",), "kernel"),
-        "deviation": Measure("spread of the error", ("deviation",), "kernel"),
-        "important": _percent("patches in important regions", "important"),
-        "dim": Measure("encoded columns", ("dim",), "columns", decimals=0),
-        "fit": _seconds("fit", "fit_s"),
-        "encode": _seconds("encode", "encode_s"),
-        "convert": _seconds(
-            "conversion to the solver's own structures, part of the time", "convert_s"
-        ),
-        "train": _seconds("train", "train_s"),
-        "predict": _seconds("predict", "predict_s"),
-        "cv": _seconds("choose C", "cv_s"),
-        "storage-train": _megabytes("stored training set", "train_bytes", "storage_form"),
-        "storage-paper": _AsAnnfmCounts(
-            "stored training set as annfm counts it, MB", ("paper_train_bytes",), "bytes", 1e-6
-        ),
-        "storage-tables": _megabytes("stored tables", "table_bytes"),
-        "storage-model": _megabytes("stored model", "model_bytes"),
-    }
-)
+def _measure(name: str, *, columns: str, scale: str, decimals: str, **line: str) -> Measure:
+    return (_AsAnnfmCounts if name == "storage-paper" else Measure)(
+        title=line["title"],
+        columns=tuple(columns.split()),
+        unit=line["unit"],
+        scale=float(scale or 1),
+        highest=bool(line["highest"]),
+        decimals=int(decimals) if decimals else None,
+        form=line["form"],
+        common=bool(line["common"]),
+        ranked=not line["unranked"],
+    )
+
+
+MEASURES = _Measures({line["name"]: _measure(**line) for line in declared("measures")})
 
 
 def accuracy_of(records: Iterable[Mapping[str, Any]]) -> str:

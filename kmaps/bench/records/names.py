@@ -8,7 +8,10 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.resources import files
 from typing import Any
+
+import yaml
 
 from kmaps.bench.records.row import BY_ITSELF, REFERENCES, Row, is_third_party
 
@@ -18,21 +21,12 @@ Wording = str | Mapping[Any, str] | Callable[[Any], str]
 
 @dataclass(frozen=True)
 class Words:
-    """How a method is written.
-
-    ``shown`` parameters always show, in their order; ``others`` where rows differ in them.
-    ``variants`` are parameters that change the name: the wording of the name, with ``{}`` for
-    the name so far, by value.
-    """
+    """How a method is written, as the first lines of ``words.yaml`` describe it."""
 
     name: str
     shown: Mapping[str, Wording] = field(default_factory=dict)
     others: Mapping[str, Wording] = field(default_factory=dict)
     variants: Mapping[str, Mapping[Any, str] | Callable[[Any], str]] = field(default_factory=dict)
-
-
-def _outputs(order: int) -> str:
-    return f"r = {2 * order + 1}"
 
 
 def _period(period: float | str | None) -> str:
@@ -49,92 +43,29 @@ def _ratio(ratio: float | None) -> str:
     return "ratio of the data" if ratio is None else f"ratio {plain(ratio)}"
 
 
-_STRUCTURES = {"dense": "dense", "orthogonal": "orthogonal", "fastfood": "Fastfood"}
-_WIDTH = {None: "σ of the data"}
-
-VOCABULARY: dict[str, Words] = {
-    "linear": Words("linear"),
-    "exact": Words("exact"),
-    "exact-coded": Words("exact on codes"),
-    "homogeneous": Words(
-        "homogeneous",
-        {"order": _outputs},
-        {"window": "{} window", "period": _period, "gamma": "γ = {}"},
-    ),
-    "same-sign": Words(
-        "same-sign homogeneous",
-        {"order": lambda order: f"r = {2 * (2 * order + 1)}"},
-        {"window": "{} window", "period": _period, "gamma": "γ = {}"},
-    ),
-    "anchor": Words(
-        "ANNFM",
-        {"n_anchors": "N = {}"},
-        {"shared": {True: "shared range", False: "a range per feature"}, "epsilon": "ε = {}"},
-        {
-            "n_neighbors": lambda n: "{}" if n == 1 else f"{n}-{{}}",
-            "anchors": {"kmeans": "{} k-means", "cover": "{} cover"},
-            "weights": {"distance": "{} by distance"},
-        },
-    ),
-    "nystroem": Words("addKPCA", {"dim": "r = {}"}, {"n_points": "{} points"}),
-    "intersection": Words(
-        "Maji–Berg",
-        {"n_bins": "N = {}"},
-        {"piece": "piecewise {}"},
-        {"sparse": {True: "sparse {}"}},
-    ),
-    "exact-table": Words("exact table", {"n_levels": "L = {}"}),
-    "lowdim": Words(
-        "low-dimensional",
-        {"dim": "D = {}"},
-        {
-            "ratio": _ratio,
-            "error": "{} error",
-            "pool": _pool,
-            "continuous": {True: "continuous", False: "discrete"},
-            "norm": {"linf": "L∞ norm", "l1": "L1 norm"},
-            "max_error": "error ≤ {}",
-            "period": "period {}",
-        },
-        {"optimal": {False: "LP", True: "optimal"}},
-    ),
-    "lowdim-joint": Words(
-        "joint low-dimensional",
-        {"dim": "D = {}"},
-        {"continuous": {True: "continuous", False: "discrete"}},
-        {
-            "method": {
-                "proj": "Proj",
-                "proj_product": "Proj ⊗",
-                "modulation": "⊗",
-                "modulation_no_lp": "⊗ no LP",
-            }
-        },
-    ),
-    "harmonic": Words("harmonics", {"dim": "D = {}"}),
-    "spline": Words("spline", {"degree": "p = {}", "penalty": "s = {}", "n_bins": "{} bins"}),
-    "fourier": Words("Fourier", {"degree": "degree {}", "penalty": "s = {}"}),
-    "hermite": Words("Hermite", {"degree": "degree {}", "penalty": "s = {}"}),
-    "sign-cauchy": Words("sign-Cauchy", {"n_projections": "m = {}"}, {"output": "{} output"}),
-    "random-fourier": Words(
-        "random Fourier", {"n_frequencies": "m = {}"}, {"structure": _STRUCTURES, "sigma": _WIDTH}
-    ),
-    "generalized-rbf": Words(
-        "random map",
-        {"n_frequencies": "m = {}"},
-        {"order": _outputs, "structure": _STRUCTURES, "sigma": _WIDTH},
-    ),
-    "kmaps.KernelSVC": Words("KernelSVC", {"kernel": "{}"}),
-    "kmaps.LandmarkSVC": Words("LandmarkSVC", {"kernel": "{}", "n_landmarks": "m = {}"}),
-    "kmaps.RandomFeatureSVC": Words(
-        "RandomFeatureSVC", {"kernel": "{}", "n_frequencies": "m = {}"}
-    ),
-    "radial": Words(
-        "random map", {"profile": "{}", "n_frequencies": "m = {}"}, {"order": _outputs}
-    ),
+_FORMULAS: dict[str, Callable[[Any], str]] = {
+    "=outputs": lambda order: f"r = {2 * order + 1}",
+    "=outputs_of_both_signs": lambda order: f"r = {2 * (2 * order + 1)}",
+    "=neighbours": lambda n: "{}" if n == 1 else f"{n}-{{}}",
+    "=period": _period,
+    "=pool": _pool,
+    "=ratio": _ratio,
 }
-"""The words for each method. One that is not here goes by its name, with all its parameters;
-a third-party estimator has those in which its rows differ."""
+
+
+def _read_words() -> dict[str, Words]:
+    text = (files("kmaps.bench.records") / "words.yaml").read_text(encoding="utf-8")
+    read = yaml.safe_load(text)
+    for words in read.values():
+        for part in words.keys() - {"name"}:
+            words[part] = {
+                name: _FORMULAS[wording] if str(wording).startswith("=") else wording
+                for name, wording in words[part].items()
+            }
+    return {method: Words(**words) for method, words in read.items()}
+
+
+VOCABULARY = _read_words()
 
 LEARNERS: dict[str, str] = {
     "sparse-svm": "sparse SVM",

@@ -13,7 +13,7 @@ from typing import Any
 
 from kmaps.bench.records.appended import AppendedFile, content_of, whole_lines
 from kmaps.bench.records.columns import COLUMNS as OF_RECORDS
-from kmaps.bench.records.columns import Record, is_number
+from kmaps.bench.records.columns import Record, declared, is_number
 from kmaps.errors import InputError
 
 FILE_NAME = "times.jsonl"
@@ -23,28 +23,9 @@ MOST_AVERAGE = 0.75  # load average, by processor, that what ran before may have
 CONDITIONS = ("cpu", "cores", "threads", "jobs")  # must agree for times to compare
 Line = dict[str, Any]
 
-COLUMNS: dict[str, str] = {  # every column of a line with its meaning
-    "key": "key of the record",
-    "repeat": "number of the repeat, from 0",
-    "common": "whether C is one that all cells have in common, not that of the record",
-    "C": "regularisation that was used; null where there is none",
-    "seconds": "the columns of the record that are times, but for choosing C",
-    "judged": "the columns by which results are judged, as they came out",
-    "busy": "why the computer was not idle when the repeat began, in words; empty when it was",
-    "load_before": "load average of the last minute when measuring the cell began",
-    "load_after": "the same when it ended",
-    "other_cpus": "processors busy with other work meanwhile, in the mean",
-    "stolen_cpus": "processors that the host of a virtual machine took away meanwhile",
-    "cpu": "model of the processor",
-    "cores": "processors of the computer that the run may use",
-    "threads": "threads of the compiled loops, BLAS and OpenMP, each held to processors",
-    "jobs": "cells measured at the same time: 1",
-    "versions": "versions of the packages that matter",
-    "commit": "commit of the source checkout; empty when installed from a package",
-    "dirty": "whether the code of the source checkout differs from the commit",
-    "command": "the command that was given",
-    "started": "when the measurement started, UTC, ISO 8601",
-}
+COLUMNS = {
+    line["name"]: line["meaning"] for line in declared("times")
+}  # every column of a line with its meaning
 
 
 def read_times(folder: Path) -> list[Line]:

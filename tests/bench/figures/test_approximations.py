@@ -137,7 +137,7 @@ def test_rows_that_differ_in_size_alone_are_one_line():
 def test_figures_of_orders_are_drawn(figure, tmp_path):
     draw(figure, ORDERS, tmp_path / "drawn.svg")
     text = (tmp_path / "drawn.svg").read_text()
-    shown = {"decay": "published period: bound", "periods": "order n", "kernels": "signature"}
+    shown = {"decay": "dotted: its bound", "periods": "order n", "kernels": "signature"}
     assert shown.get(figure, "eigenfunction 3") in text
     assert "js" in text
     if figure == "decay":  # bounds are those of maps that have them

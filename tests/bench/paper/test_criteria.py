@@ -82,7 +82,9 @@ def test_swapped_rows_fail(key):
     assert "fails" in {verdict(key, right, left) for left, right in printed_pairs()[key]}
 
 
-@pytest.mark.parametrize("key", [("A2", ""), ("A3", "exact"), ("A9", "")], ids=" ".join)
+@pytest.mark.parametrize(
+    "key", [("A2", ""), ("A3", "exact"), ("A4", "accuracy"), ("A9", "")], ids=" ".join
+)
 def test_the_accuracy_of_a_linear_model_fails(key):
     linear = min(n.value for n in printed_numbers() if n.row == "linear" and n.unit == "%")
     assert {verdict(key, linear, right) for _, right in printed_pairs()[key]} == {"fails"}

@@ -306,22 +306,6 @@ def test_no_interval_where_there_can_be_none(left, design, reason):
     assert estimate.value == pytest.approx(100 * (np.mean(left) - 0.5))
 
 
-@pytest.mark.parametrize(
-    ("left", "right", "outcomes", "message"),
-    [
-        ([0.9], [0.8, 0.7], None, "1 and 2 accuracies: expected as many, those of the same splits"),
-        ([], [], None, "0 and 0 accuracies"),
-        ([0.5, 0.5], [0.5, 0.5], 1, "outcomes of 1 splits for 2 accuracies"),
-        ([0.5], [1.0], 1, "outcomes with the accuracies 0.5 and 0.5, records with 0.5 and 1"),
-    ],
-)
-def test_what_does_not_belong_together_is_refused(left, right, outcomes, message):
-    one = Outcomes(np.array([True, False]), np.array([False, True]))
-    with pytest.raises(InputError) as refused:
-        difference(left, right, RandomSplits(5, 5), outcomes and [one] * outcomes)
-    assert str(refused.value).startswith(message)
-
-
 def test_choices_that_were_tested_on_other_samples_are_refused():
     found = [Outcomes(np.ones(2 + i // 2, bool), np.ones(2 + i // 2, bool)) for i in range(6)]
     with pytest.raises(InputError, match="2, 3, 4 test samples: expected the same"):
