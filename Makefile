@@ -12,7 +12,7 @@ PYTEST := bin/python -m pytest -n 2 --dist worksteal
 test test-one test-slow test-all soak test-oldest test-portable: export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help run reproduce test test-one test-slow test-all soak test-oldest test-portable canary mutants house lint format bench docs release build clean check-machine
+.PHONY: help run reproduce test test-one test-slow test-all soak test-oldest test-portable canary mutants house lint format bench docs test-site release build clean check-machine
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
@@ -32,10 +32,10 @@ test-one: $(VENV)/.installed ## Run the tests of one package: make test-one PACK
 	$(BIN)/python -m pytest -q tests/$(PACKAGE) $(wildcard kmaps/$(PACKAGE))
 
 test-slow: $(VENV)/.installed ## Run the tests that `make test` leaves out: those that take long
-	$(VENV)/$(PYTEST) -m 'slow and not network'
+	$(VENV)/$(PYTEST) -m 'slow and not network and not site'
 
 test-all: $(VENV)/.installed ## Run both
-	$(VENV)/$(PYTEST) -m 'not soak and not network'
+	$(VENV)/$(PYTEST) -m 'not soak and not network and not site'
 
 soak: $(VENV)/.installed-fuzz ## Half an hour of faults, hostile files and load, and what was tried
 	KMAPS_SOAK_INPUTS=$(SOAK_INPUTS) KMAPS_SOAK_SECONDS=$(SOAK_SECONDS) \
@@ -64,6 +64,7 @@ lint: $(VENV)/.installed ## Check format, style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/codespell
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.gitlab-ci .gitlab-ci.yml
 
@@ -76,6 +77,9 @@ bench: $(VENV)/.installed ## Measure the speed of each component against other l
 
 docs: $(VENV)/.installed-docs ## Build the documentation site into docs/_build/html
 	$(BIN)/python -m sphinx -q -W --keep-going -d docs/_build/doctrees docs docs/_build/html
+
+test-site: docs ## Build the site and walk it in Chromium (Debian: apt-get install chromium)
+	$(BIN)/python -m pytest -q -m site tests/site
 
 release: $(VENV)/.installed ## Build the distributions, test them installed, and tag the version
 	packaging/release

@@ -180,11 +180,18 @@ def input_file(source: str, target: str, form: str | None) -> Iterator[tuple[Pat
             _check_end(copy, form)
             yield Path(f"/proc/self/fd/{copy.fileno()}"), "standard input"
         return
-    with tempfile.TemporaryDirectory(dir=folder) as made:
-        with tempfile.NamedTemporaryFile(dir=made, delete=False) as copy:
+    with _copied(folder, form) as name:
+        yield Path(name), "standard input"
+
+
+@contextmanager
+def _copied(folder: Path | None, form: str, suffix: str = "") -> Iterator[str]:
+    """Yield the name of a copy of standard input, closed, for on Windows nobody else opens it."""
+    with tempfile.TemporaryDirectory(prefix="kmaps-", dir=folder) as made:
+        with open(os.path.join(made, f"input{suffix}"), "w+b") as copy:
             _copy_input(copy)
             _check_end(copy, form)
-        yield Path(copy.name), "standard input"
+        yield copy.name
 
 
 def _copy_input(copy: IO[bytes]) -> None:
@@ -211,12 +218,11 @@ def seekable(source: str, suffix: str) -> Iterator[str]:
     if source != "-":
         yield source
         return
-    with tempfile.NamedTemporaryFile(prefix="kmaps-", suffix=suffix) as copy:
-        _copy_input(copy)
+    with _copied(None, suffix, suffix) as name:
         try:
-            yield copy.name
+            yield name
         except KmapsError as error:
-            raise type(error)(str(error).replace(copy.name, "standard input")) from None
+            raise type(error)(str(error).replace(name, "standard input")) from None
 
 
 def given_labels(labels: str, column: str | None, classes: "NDArray | None" = None) -> "NDArray":

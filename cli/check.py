@@ -9,8 +9,7 @@ import click
 from kmaps.cli.flags import Number, say
 
 _Forms = dict[str, Callable[[], str]]
-_Checked = tuple[_Forms, Exception | None]
-"""What can be printed or written, by its format, and what the command ends with."""
+_Checked = tuple[_Forms, Exception | None]  # what can be printed, what the command ends with
 
 
 @click.command(

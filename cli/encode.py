@@ -9,18 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kmaps.cli import array_files
-from kmaps.cli.array_files import (
-    as_input_error,
-    check_paths,
-    check_start,
-    compiling,
-    counts_from_zero,
-    given_labels,
-    input_file,
-    look_for,
-    once_each_warning,
-    split_label_column,
-)
+from kmaps.cli.array_files import as_input_error, compiling, once_each_warning
 from kmaps.cli.cluster import cluster as cluster_option
 from kmaps.cli.cluster import connected, encode_there
 from kmaps.cli.completing import files
@@ -120,7 +109,7 @@ def command(
     from data is fitted on 10,000 rows of IN, or of the file of --fit-on, drawn at random but the
     same in every run; on fewer when they would take more than 32 MB.
     """
-    look_for(source, fit_on, labels)
+    array_files.look_for(source, fit_on, labels)
     if cluster is not None:
         with connected(cluster, *_NOT_THERE), as_input_error(), once_each_warning(quiet):
             made = build_map(map_name, parameters)
@@ -128,13 +117,13 @@ def command(
     from kmaps.io import encode_file, open_reader, open_writer
     from kmaps.io import output_format as format_of
 
-    check_paths(target, [source, fit_on, labels], force)
-    own_column, column = split_label_column(label_column, labels)
-    y = None if labels is None else given_labels(labels, column)
+    array_files.check_paths(target, [source, fit_on, labels], force)
+    own_column, column = array_files.split_label_column(label_column, labels)
+    y = None if labels is None else array_files.given_labels(labels, column)
     form = format_of(target, output_format, labels=y is not None)
-    base = counts_from_zero(zero_based)
+    base = array_files.counts_from_zero(zero_based)
     opened = partial(open_reader, n_features=n_features, label_column=own_column, zero_based=base)
-    with input_file(source, target, input_format) as (path, name):
+    with array_files.input_file(source, target, input_format) as (path, name):
         reader = opened(path, input_format, name=name)
         fit_reader = opened(fit_on) if fit_on else reader
         _check_rows(reader, fit_reader, y, silent=quiet or base != "auto")
@@ -187,7 +176,7 @@ def _check_rows(
     if reader.index_base == 0 and not silent:
         said = "its indices count from 0; those of svm files written from 1"
         say(f"{reader.name}: {said}", err=True)
-    check_start(reader)
+    array_files.check_start(reader)
 
 
 def _input_type(reader: Any, dtype: str | None) -> str | None:

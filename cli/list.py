@@ -5,6 +5,7 @@ import json
 import re
 import textwrap
 from collections.abc import Callable
+from importlib import resources
 from itertools import accumulate
 from typing import Any
 
@@ -34,13 +35,19 @@ KINDS = ("maps", "kernels", "datasets", "features", "kinds", "experiments")
 @click.command(epilog="\b\nExample:\n  kmaps list maps")
 @click.argument("kind", type=click.Choice(KINDS), required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(kind: str | None, as_json: bool) -> None:
+@click.option("--bibtex", "as_bibtex", is_flag=True, help="Print the papers of the maps as BibTeX.")
+def command(kind: str | None, as_json: bool, as_bibtex: bool) -> None:
     """List maps (with paper and equation), kernels, datasets, features, kinds or experiments.
 
     Maps and kinds of installed packages are among them, with the name of their package.
 
     Without KIND all of them.
     """
+    if as_bibtex:
+        if kind != "maps" or as_json:
+            raise ConfigError("--bibtex: maps alone have papers; use `kmaps list maps --bibtex`")
+        say(bibtex().rstrip())
+        return
     listed = {name: _LISTS[name]() for name in ([kind] if kind else KINDS)}
     if as_json:
         say(json.dumps(listed, indent=2, ensure_ascii=False))
@@ -91,6 +98,15 @@ def _maps() -> list[Row]:
         said = "; ".join(filter(None, [*papers, MAPS.package_of(name)]))
         rows.append({"name": name, "class": found.name, "source": found.source, "paper": said})
     return rows
+
+
+def bibtex() -> str:
+    """Return the papers of the maps, each below the maps that come from it."""
+    text = (resources.files("kmaps.cli") / "papers.bib").read_text("utf-8")
+    sources = {row["name"]: re.findall(r"\w+", row["source"]) for row in _maps()}
+    entries = {entry.split("{")[1].split(",")[0]: entry for entry in re.split(r"\n(?=@)", text)}
+    of = {key: [name for name, words in sources.items() if key in words] for key in entries}
+    return "\n".join(f"% {', '.join(of[key])}\n{entry}" for key, entry in entries.items())
 
 
 def _kinds() -> list[Row]:

@@ -6,17 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kmaps.cli.array_files import (
-    as_input_error,
-    compiling,
-    counts_from_zero,
-    given_labels,
-    input_file,
-    look_for,
-    once_each_warning,
-    seekable,
-    split_label_column,
-)
+from kmaps.cli import array_files
 from kmaps.cli.flags import say
 from kmaps.errors import InputError
 
@@ -68,10 +58,10 @@ def load_trained(path: str, light: bool = False) -> Trained:
 
     ``light``: its predictor, which imports little, where that has the very same scores.
     """
-    look_for(path)
+    array_files.look_for(path)
     from kmaps.svm import ModelFile
 
-    with seekable(path, ".npz") as name:
+    with array_files.seekable(path, ".npz") as name:
         file = ModelFile(name)
         if light and file.estimator in ("CodedSVC", "CodedSVR", "CodedRidge"):
             from kmaps.models import predictor_of as made_of
@@ -115,17 +105,17 @@ def data_for(
     """
     from kmaps.io import check_label_kind
 
-    own_column, column = split_label_column(label_column, labels)
+    own_column, column = array_files.split_label_column(label_column, labels)
     given = None
     if labels:
         classes = trained.model.classes_
-        given = given_labels(labels, column, classes)
+        given = array_files.given_labels(labels, column, classes)
         check_label_kind(given, classes)
     with (
-        input_file(source, target, input_format) as (path, name),
-        as_input_error(),
-        once_each_warning(quiet),
-        compiling(quiet, light=trained.light),
+        array_files.input_file(source, target, input_format) as (path, name),
+        array_files.as_input_error(),
+        array_files.once_each_warning(quiet),
+        array_files.compiling(quiet, light=trained.light),
     ):
         reader = open_for(
             trained,
@@ -155,7 +145,7 @@ def open_for(
     from kmaps.io import open_reader
 
     base = trained.record.get("index_base")
-    from_zero = counts_from_zero(zero_based)
+    from_zero = array_files.counts_from_zero(zero_based)
     reader = open_reader(
         path,
         form,

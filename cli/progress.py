@@ -155,26 +155,18 @@ def _print_stage(title: str, done: int, total: int) -> None:
 
 def _bar(counted: str = "") -> "Bar":
     # Rich takes a tenth of a second to import: only for those who wait.
+    from rich import progress
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        DownloadColumn,
-        MofNCompleteColumn,
-        Progress,
-        TaskProgressColumn,
-        TextColumn,
-        TimeRemainingColumn,
-    )
 
     console = Console(stderr=True)
     ends = {
-        "": [TaskProgressColumn(), TimeRemainingColumn()],
-        "cells": [MofNCompleteColumn()],
-        "bytes": [DownloadColumn(), TimeRemainingColumn()],
+        "": [progress.TaskProgressColumn(), progress.TimeRemainingColumn()],
+        "cells": [progress.MofNCompleteColumn()],
+        "bytes": [progress.DownloadColumn(), progress.TimeRemainingColumn()],
     }
-    return Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
+    return progress.Progress(
+        progress.TextColumn("{task.description}", markup=False),
+        progress.BarColumn(),
         *ends[counted],
         console=console,
         transient=True,

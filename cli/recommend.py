@@ -246,7 +246,6 @@ def _model(choice: "Choice", train: list[str]) -> dict[str, Any]:
 
 
 def _text(report: dict[str, Any]) -> str:
-    """Return what was found as a table, and below it how to make each model."""
     lines = [
         "{rows:,} rows of {features:,} features, {classes} classes; of {sample_rows:,} "
         "{train_rows:,} trained on, {held_out_rows:,} held out".format_map(report)

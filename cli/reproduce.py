@@ -99,7 +99,6 @@ def _to_do(entries: "list[Entry]") -> str:
 
 
 def _run(entry: "Entry", threads: int | None, quiet: bool) -> bool:
-    """Measure what is to do; return whether a cell has failed."""
     from kmaps.bench.run.runner import run
     from kmaps.cli.main import GIVEN
     from kmaps.cli.progress import cell_bar

@@ -12,15 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import click
 
 from kmaps.cli import array_files
-from kmaps.cli.array_files import (
-    as_input_error,
-    check_paths,
-    compiling,
-    labelled_rows,
-    look_for,
-    once_each_warning,
-    split_label_column,
-)
+from kmaps.cli.array_files import as_input_error, compiling, once_each_warning
 from kmaps.cli.cluster import cluster as cluster_option
 from kmaps.cli.cluster import connected, train_there
 from kmaps.cli.completing import files, kernels, names
@@ -40,8 +32,7 @@ from kmaps.errors import ConfigError, InputError
 if TYPE_CHECKING:
     from kmaps.io import Reader
 
-_NOT_THERE = ("folds", "hold_out", "input_format", "zero_based")
-"""Options without a meaning on a cluster."""
+_NOT_THERE = ("folds", "hold_out", "input_format", "zero_based")  # without meaning on a cluster
 
 
 class TrainCommand(MapCommand):
@@ -165,7 +156,7 @@ def command(
     MODEL holds plain arrays, all that `kmaps predict` needs, and the accuracies of cross-validation
     and of rows held out, which `kmaps info` shows; - writes it to standard output.
     """
-    look_for(source, labels)
+    array_files.look_for(source, labels)
     _check_target(target, [source, labels], force, as_json)
     given = Settings.of({"loss": loss, **dict(settings)})
     save = partial(_save, target, force=force, as_json=as_json)
@@ -174,7 +165,7 @@ def command(
         with connected(cluster, *_NOT_THERE) as client, as_input_error(), once_each_warning(quiet):
             there = train_there(source, describe(), costs, labels, label_column, client)
         return save(*there)
-    with labelled_rows(
+    with array_files.labelled_rows(
         source,
         target,
         labels=labels,
@@ -189,7 +180,7 @@ def command(
             "index_base": reader.index_base,
             "dtype": None if reader.is_text else reader.dtype.name,
         }
-        column = split_label_column(label_column, labels)[0]
+        column = array_files.split_label_column(label_column, labels)[0]
         record = record_of(model, facts, reader.name, column, reader.columns, **of_file)
         save(model, facts | {"index_base": reader.index_base}, record)
 
@@ -201,7 +192,7 @@ def _check_target(target: str, sources: list[str | None], force: bool, as_json: 
         from kmaps.io import refuse_terminal
 
         refuse_terminal("a model")
-    check_paths(target, sources, force)
+    array_files.check_paths(target, sources, force)
 
 
 def _trained(

@@ -24,7 +24,7 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "node_modules", "gallery", "sg_execution_times.rst"]
+exclude_patterns = ["_build", "_templates", "node_modules", "gallery", "sg_execution_times.rst"]
 templates_path = ["_templates"]
 nitpicky = False
 
@@ -65,6 +65,9 @@ html_title = "kmaps"
 html_static_path = ["_static", "_build/static"]
 html_css_files = ["vendor/katex/katex.min.css", "site.css"]
 html_js_files = ["math.js"]
+html_favicon = "_static/icon.svg"
+# Pages without others below them need no list of those.
+html_sidebars = {name: [] for name in ("start", "choose", "understand", "results/**")}
 html_show_sourcelink = False
 html_copy_source = False
 html_theme_options = {
@@ -86,7 +89,17 @@ def skip_member(app, what, name, member, skip, options):
     return skip or str(getattr(member, "__module__", "")).startswith("sklearn") or None
 
 
+def add_scripts(app, pagename, templatename, context, doctree):
+    """Let the pages of the atlas load what draws and filters."""
+    if pagename.startswith("results/"):
+        vega = [f"vendor/vega/{name}.min.js" for name in ("vega", "vega-lite", "vega-embed")]
+        plotted = doctree is not None and 'class="plot"' in context.get("body", "")
+        for name in [*(vega if plotted else []), *(["plot.js"] if plotted else []), "filter.js"]:
+            app.add_js_file(name)
+
+
 def setup(app):
+    app.connect("html-page-context", add_scripts)
     app.connect("autodoc-skip-member", skip_member)
     generate.everything(HERE)
     app.connect("source-read", generate.relink_source)

@@ -5,21 +5,20 @@ like that it belongs to before it.
 """
 
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from math import isfinite
 from numbers import Integral, Real
 from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from kmaps.errors import ConfigError, InputError, suggest
 
 _LONGEST = 200  # characters of a value in a message
+_LITTLE = 1 << 28  # bytes for which nobody asks whether they are free
 MAX_LEVELS = 256  # levels that a code, one byte, can tell apart
 LARGEST_VALUE = 1e37  # of a feature from which a table is learnt; single precision ends at 3.4e38
-
-
 LARGEST_WHOLE = 2**63 - 1  # Python has larger ones, which no array holds
 T = TypeVar("T")
 
@@ -147,6 +146,32 @@ def refuse_enormous(values: NDArray, whom: str) -> None:
             f"{whom} learns tables from the data, in single precision too, which ends at "
             f"{LARGEST_VALUE:g}; there are values of {largest:.2g}: divide the features by a number"
         )
+
+
+def check_room(what: str, n_bytes: float, remedy: Callable[[int], str]) -> None:
+    """Refuse what takes more memory than is free; ``remedy`` gets the free bytes."""
+    if n_bytes < _LITTLE:
+        return
+    from psutil import virtual_memory  # which small data do without
+
+    free = virtual_memory().available
+    if n_bytes > free:
+        raise InputError(
+            f"{what} {n_bytes / 2**30:,.1f} GiB, and {free / 2**30:,.1f} GiB are free: "
+            f"{remedy(free)}"
+        )
+
+
+def room_for_rows(n: int, width: int, dtype: DTypeLike) -> NDArray:
+    """Return an empty array (n, width) for outputs, once it is known that there is room."""
+    row_bytes = width * np.dtype(dtype).itemsize
+
+    def remedy(free: int) -> str:
+        fit = free // row_bytes
+        return f"{fit:,} rows at a time fit" if fit else "no row fits, choose fewer outputs"
+
+    check_room(f"{n:,} rows of {width:,} outputs take", n * row_bytes, remedy)
+    return np.empty((n, width), dtype)
 
 
 def warn_outside(outside: int, total: int, whom: str, stacklevel: int) -> None:

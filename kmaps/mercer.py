@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
+from kmaps.checks import check_room
 from kmaps.errors import ConfigError
 from kmaps.kernels import ScalarKernel, scalar_kernel
 from kmaps.parallel import for_blocks
@@ -104,14 +105,19 @@ def eigensystems(
     name = kernel_name(kernel)
 
     def block(start: int, stop: int) -> tuple[NDArray, NDArray]:
-        part, n_points = points[start:stop], counts[start:stop]
-        matrices = _matrices(k, part, n_points, name)
+        part, n_used = points[start:stop], counts[start:stop]
+        matrices = _matrices(k, part, n_used, name)
         values, vectors = np.linalg.eigh(matrices)
         values, vectors = values[:, ::-1], vectors[:, :, ::-1]
-        _refuse_indefinite(values, part, n_points, name, start)
+        _refuse_indefinite(values, part, n_used, name, start)
         vectors = vectors * (np.diagonal(matrices, axis1=1, axis2=2) > 0)[:, :, None]
         kept = np.arange(values.shape[1]) < rank(np.maximum(values, 0))[:, None]
         r = max(1, int(kept.sum(axis=1).max()))
+        check_room(
+            f"tables of {len(points):,} features, {n_points:,} points and {r:,} outputs each, take",
+            16 * points.size * r,
+            lambda free: f"{free // (16 * n_points * r):,} features fit, or use fewer points",
+        )
         values, vectors = (values * kept)[:, :r], (vectors * kept[:, None, :])[:, :, :r]
         largest = np.take_along_axis(vectors, np.abs(vectors).argmax(axis=1)[:, None, :], axis=1)
         return values, vectors * np.where(largest < 0, -1, 1)

@@ -20,9 +20,7 @@ from kmaps.errors import InputError
 if TYPE_CHECKING:
     from scipy import sparse
 
-AnyMatrix: TypeAlias = Any
-"""An ndarray or a sparse matrix of SciPy, which has no types that a union could be made of."""
-
+AnyMatrix: TypeAlias = Any  # an ndarray or a sparse matrix of SciPy, which has no types
 _EXACT_IN_SINGLE = ("bool", "int8", "uint8", "int16", "uint16", "float16", "bfloat16")
 
 

@@ -23,17 +23,20 @@ LATER_TESTS = (
     *("tests/bench/paper/test_compared_runs.py", "tests/bench/paper/test_criteria.py"),
     *("tests/cli/test_pages.py",),
     *("tests/bench/report/test_by_test_set.py", "tests/bench/report/test_changed_records.py"),
-    *("tests/bench/work/test_search.py",),
+    *("tests/bench/work/test_search.py", "tests/bench/paper/test_coverage.py"),
+    "tests/bench/paper/test_draws.py",
     *("tests/cli/test_compare.py", "tests/cli/test_printed.py", "tests/cli/test_streams.py"),
-    *("tests/cli/test_working_folder.py", "tests/dask/test_lost.py"),
+    *("tests/cli/test_windows.py", "tests/cli/test_working_folder.py"),
+    "tests/dask/test_lost.py",
     *("tests/data/test_clocks.py", "tests/faults/test_forks.py"),
     *("tests/models/test_kernel_svc_cv.py", "tests/models/test_landmarks.py"),
     *("tests/models/test_onnx_export.py", "tests/models/test_predictor.py"),
     *("tests/models/test_widths.py", "tests/mutants/*.py", "tests/portable/*.py"),
+    *("tests/site/*.py", "tests/test_schema.py"),
     *("tests/svm/coded/test_degenerate.py", "tests/svm/coded/test_wide.py"),
     *("tests/svm/test_many_problems.py", "tests/svm/test_objectives.py"),
     *("tests/svm/test_smo.py", "tests/test_foreign_arrays.py", "tests/test_mutants.py"),
-    *("tests/test_security.py",),
+    *("tests/test_memory.py", "tests/test_security.py"),
 )
 """Files of tests of such features; what these added to other files is not counted apart."""
 MOST_IN_FUNCTION = 60

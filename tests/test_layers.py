@@ -29,7 +29,7 @@ ROOMS = {
     "parallel": {"errors", "checks"},
     "samples": {"errors", "checks"},
     "onnx_graph": {"errors", "checks", "io"},
-    "mercer": {"errors", "kernels", "parallel", "samples"},
+    "mercer": {"checks", "errors", "kernels", "parallel", "samples"},
     "gram_sums": LOWEST,
     "gram_matrix": BASE - {"gram_matrix"},
     "codes": BASE,

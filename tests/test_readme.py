@@ -92,6 +92,23 @@ def test_commands_run(tmp_path):
 
 
 @pytest.mark.slow
+def test_the_first_steps_lead_to_a_model(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "docs" / "start.md").read_text()
+    kmaps = kmaps_in(tmp_path)
+    said = ""
+    for language, block in re.findall(r"```(python|sh)\n(.*?)```", text, re.DOTALL):
+        if language == "python":
+            exec(block, {})
+            continue
+        for line in block.splitlines():
+            said += kmaps(*shlex.split(line)[1:]).stdout
+    assert re.search(r"accuracy\D+(9\d\.\d|0\.9)", said), said
+    assert (tmp_path / "digits.html").read_text().startswith("<!doctype html>")
+    assert (tmp_path / "confusion.pdf").read_bytes().startswith(b"%PDF")
+
+
+@pytest.mark.slow
 def test_the_quickstart_is_no_worse_than_the_baseline(tmp_path):
     kmaps = kmaps_in(tmp_path)
     done = kmaps("run", "quickstart")

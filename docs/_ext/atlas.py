@@ -1,19 +1,300 @@
 """The atlas: pages on all published results, made from records."""
 
+import json
+import re
+import shutil
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import generate
+import plots
+
+from kmaps.bench.kinds import shown_of
+from kmaps.bench.paper import reported
+from kmaps.bench.paper.entries import about, claim_entries, paper_of
+from kmaps.bench.paper.reported import Item
+from kmaps.bench.paper.statements import Paper, claims, papers
+from kmaps.bench.records.measures import MEASURES
+from kmaps.bench.records.times import without_doubtful_times
+from kmaps.bench.report.forms import Markdown, markdown, markdown_table
+from kmaps.bench.report.front import COSTS, Point, points_of
+from kmaps.maps import MAPS
 
 RESULTS = generate.ROOT / "results"
+_FIRST = ("Claims", "The paper's numbers")  # what a reader of a run wants to know first
+_OPEN = ("Findings",)  # the other sections are folded
+_SHORT = 12
+_CELLS = ("%", "training, s", "test, s", "stored, MB")
+
+
+@dataclass
+class Run:
+    name: str
+    records: list[dict[str, Any]]
+    items: list[Item]
+
+    @cached_property
+    def quality(self) -> str:
+        return shown_of(self.records).measures(self.records)[0]
+
+    @cached_property
+    def points(self) -> list[Point]:
+        """The rows of the run, without the times that were taken while other programs ran."""
+        records = without_doubtful_times(self.records)
+        return points_of(records, [self.quality, *COSTS, "dim"])
+
+    @property
+    def datasets(self) -> list[str]:
+        return sorted({record["dataset"] for record in self.records if record["dataset"]})
+
+    @property
+    def methods(self) -> list[str]:
+        return sorted({record["method"] for record in self.records})
 
 
 def write_all(docs: Path) -> None:
-    runs = [path.parent.name for path in sorted(RESULTS.glob("*/README.md"))]
+    items = defaultdict(list)
+    records = reported.read_runs(RESULTS)
+    correct = reported.read_correct_of_runs(RESULTS, records)
+    for item in reported.reported(records, claim_entries(records), correct):
+        items[item.run].append(item)
+    runs = [Run(name, of, items[name]) for name, of in records.items()]
+    everything = [item for of in items.values() for item in of]
+    pages = {f"runs/{run.name}": _run_page(run) for run in runs}
+    pages |= {f"papers/{paper.name}": _paper_page(paper, everything, runs) for paper in papers()}
+    for kind, page in {"datasets": _dataset_page, "methods": _method_page}.items():
+        for value in sorted({one for run in runs for one in getattr(run, kind)}):
+            of = [run for run in runs if value in getattr(run, kind)]
+            pages[f"{kind}/{_slug(value)}"] = page(value, of)
+    generate.write(docs / "reference" / "measured.txt", _measured({run.name: run for run in runs}))
+    pages["index"] = _index(runs, everything, list(pages))
+    for name, text in pages.items():
+        generate.write(docs / "results" / f"{name}.md", text)
+    _write_data(docs / "_build" / "static" / "results", runs, everything)
+
+
+def _slug(value: str) -> str:
+    return re.sub(r"[^A-Za-z0-9-]+", "-", value)
+
+
+def _run_page(run: Run) -> str:
+    """Return the page of a run: verdicts, plots, and the rest of its own page folded."""
+    source = f"results/{run.name}/README.md"
+    text = generate.relink((generate.ROOT / source).read_text("utf-8"), source)
+    head, *rest = re.split(r"^## ", text, flags=re.MULTILINE)
+    sections = dict(part.split("\n", 1) for part in rest)
+    figures = re.findall(r"^!\[.*\]\(.*\)$", text, re.MULTILINE)
+    said = markdown(about(run.name))
+    command = "\n".join(re.findall(r"^    kmaps .*$", head, re.MULTILINE))
+    parts = [f"# {run.name}", said, _places(run), _verdicts(run.items)]
+    parts += [f"## {name}\n{sections.pop(name)}" for name in _FIRST if name in sections]
+    if run.points:
+        parts += ["## Plots", plots.plot(plots.of_run(run))]
+    parts += [f"## {name}\n{sections.pop(name)}" for name in _OPEN if name in sections]
+    parts += [_folded(name, body) for name, body in sections.items()]
+    parts += [_folded("Computer, versions, times", head.split("\n\n", 2)[-1])] if command else []
+    parts += figures if "Tables" not in text.split("![")[0] else []
+    files = "records.jsonl", "points.csv"
+    data = ", ".join(f"<a href='../../_static/results/{run.name}/{one}'>{one}</a>" for one in files)
+    parts.append(f"<p>Data: {data}; the columns are described in "
+                 f"<a href='../../_static/results/columns.csv'>columns.csv</a>.</p>")  # fmt: skip
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _folded(title: str, body: str) -> str:
+    # Headings cannot stand inside of what is folded.
+    body = re.sub(r"^#+ (.*)$", r"**\1**", body.strip(), flags=re.MULTILINE)
+    return f"::::::{{dropdown}} {title}\n{body}\n::::::"
+
+
+def _places(run: Run) -> str:
+    """Return links to the pages that a run belongs to."""
+    words = [f"[{paper_of(run.name)}](/results/papers/{paper_of(run.name)}.md)"]
+    words = words if paper_of(run.name) else []
+    words += [f"[{name}](/results/datasets/{_slug(name)}.md)" for name in run.datasets]
+    words += [f"[{name}](/results/methods/{_slug(name)}.md)" for name in run.methods]
+    return "Part of: " + ", ".join(words) + "."
+
+
+def _verdicts(items: Sequence[Item]) -> str:
+    """Return how numbers and claims came out, in one line each."""
+    lines = []
+    for kind, words in {"number": "Numbers of the paper", "claim": "Claims"}.items():
+        counts = Counter(item.verdict for item in items if item.kind == kind)
+        if counts:
+            lines.append(f"- **{words}**: {_counted(counts)}")
+    return "\n".join(lines)
+
+
+def _counted(verdicts: Counter) -> str:
+    plural = {"holds": "hold", "fails": "fail"}
+    words = ((n, verdict if n == 1 else plural.get(verdict, verdict))
+             for verdict, n in verdicts.most_common())  # fmt: skip
+    return ", ".join(f"{n} {word}" for n, word in words)
+
+
+def _link(run: str) -> Markdown:
+    return Markdown(f"[{run}](/results/runs/{run}.md)") if run else Markdown("")
+
+
+def _paper_page(paper: Paper, items: Iterable[Item], runs: Sequence[Run]) -> str:
+    """Return on one screen what of a paper was reproduced, how well, what not, and why."""
+    numbers = [i for i in items if i.kind == "number" and i.name.startswith(f"{paper.name} ")]
+    claimed = [i for i in items if i.of in claims() and i.of.startswith(paper.letter)]
+    parts = [f"# {paper.name}", markdown(paper.title) + ".", _verdicts([*numbers, *claimed])]
+    tables = defaultdict(Counter)
+    for item in numbers:
+        tables[item.of.removeprefix(f"{paper.name} ")][item.verdict] += 1
+    columns = ["reproduced", "better", "worse", "reference", "not measured"]
+    rows = [
+        [name, *(str(found[column] or "") for column in columns)] for name, found in tables.items()
+    ]
+    if rows:
+        parts += ["## Its numbers", markdown_table(["table or figure", *columns], rows)]
+    rows = [[i.of, claims()[i.of].text, i.verdict, _link(i.run), i.ours] for i in claimed]
+    head = ["claim", "in words", "verdict", "run", "comparisons"]
+    parts += ["## Its claims", markdown_table(head, rows, texts=5)]
+    worst = sorted((i for i in numbers if i.verdict == "worse"), key=lambda i: -abs(i.off or 0))
+    if worst:
+        rows = [
+            [i.name.removeprefix(paper.name), i.printed, i.ours, i.difference, _link(i.run)]
+            for i in worst
+        ]
+        head = ["number", "printed", "ours", "difference", "run"]
+        folded = markdown_table(head, rows, texts=1)
+        parts += ["## What is worse", "The findings on each run's page say why, where we know it."]
+        parts.append(folded if len(rows) <= _SHORT else _folded(f"{len(rows)} numbers", folded))
+    missing = Counter(i.reason or "no reason" for i in numbers if i.verdict == "not measured")
+    if missing:
+        parts.append("## What was not measured")
+        parts.append("\n".join(f"- {n}: {markdown(reason)}" for reason, n in missing.items()))
+    of_paper = ", ".join(_link(run.name) for run in runs if paper_of(run.name) == paper.name)
+    return "\n\n".join(filter(None, [*parts, f"## Its runs\n\n{of_paper}"])) + "\n"
+
+
+def _filterable(head: Sequence[str], rows: Iterable[Sequence[str]], texts: int) -> str:
+    return f"::::{{div}} filterable\n{markdown_table(head, rows, texts=texts)}\n::::"
+
+
+def _points_table(runs: Iterable[Run], keep: Any) -> str:
+    """Return the rows of runs as one table, with a filter."""
+    rows = []
     for run in runs:
-        source = f"results/{run}/README.md"
-        text = (generate.ROOT / source).read_text("utf-8")
-        generate.write(docs / "results" / "runs" / f"{run}.md", generate.relink(text, source))
-    text = (RESULTS / "README.md").read_text("utf-8")
-    names = "\n".join(f"runs/{run}" for run in runs)
-    tree = f"\n```{{toctree}}\n:hidden:\n\n{names}\n```\n"
-    generate.write(docs / "results" / "index.md", generate.relink(text, "results/README.md") + tree)
+        for point in filter(keep, run.points):
+            values = [plots.text(name, point.values) for name in (run.quality, "time", "storage")]
+            record = point.records[0]
+            where = " ".join(filter(None, (record["dataset"], record["features"])))
+            title = MEASURES[run.quality].title
+            rows.append([_link(run.name), where, point.name, title, *values])
+    head = ["run", "measured on", "row", "measure", "value", "training, s", "stored, MB"]
+    return _filterable(head, rows, 4)
+
+
+def _dataset_page(name: str, runs: Sequence[Run]) -> str:
+    parts = [f"# {name}", f"{len(runs)} runs use this dataset."]
+    groups = plots.of_runs(runs, lambda point: point.records[0]["dataset"] == name)
+    parts += [plots.plot(groups) if groups else "", "## Rows"]
+    return "\n\n".join([*parts, _points_table(runs, _on(name))]) + "\n"
+
+
+def _on(dataset: str) -> Any:
+    return lambda point: point.records[0]["dataset"] == dataset
+
+
+def _method_page(name: str, runs: Sequence[Run]) -> str:
+    parts = [f"# {name}", f"{len(runs)} runs measure this method."]
+    if name in MAPS.places:
+        cls = MAPS.places[name].rpartition(".")[2]
+        parts.append(f"It is the class {{class}}`kmaps.{cls}`; `kmaps list maps` names its paper.")
+    table = _points_table(runs, lambda point: point.records[0]["method"] == name)
+    return "\n\n".join([*parts, "## Rows", table]) + "\n"
+
+
+def _measured(runs: dict[str, Run]) -> str:
+    """Return the rows of the three large comparisons, dataset by dataset next to each other."""
+    chosen = [runs[f"comparison-{name}"] for name in ("mnist", "daimler", "caltech101")]
+    head = ["row", *(f"{run.datasets[0]}: {what}" for run in chosen for what in _CELLS)]
+    by_name = [{point.name: point for point in run.points} for run in chosen]
+    rows = []
+    for name in by_name[0]:
+        cells = []
+        for run, points in zip(chosen, by_name, strict=True):
+            values = points[name].values if name in points else {}
+            names = run.quality, "time", "predict", "storage"
+            cells += [plots.text(one, values) for one in names]
+        rows.append([name, *cells])
+    return markdown_table(head, rows)
+
+
+def _index(runs: Sequence[Run], items: Sequence[Item], pages: Sequence[str]) -> str:
+    rows = []
+    for run in runs:
+        verdicts = Counter(item.verdict for item in run.items if item.kind != "difference")
+        said = _counted(verdicts)
+        first = about(run.name).split(". ")[0]
+        rows.append([_link(run.name), paper_of(run.name), ", ".join(run.datasets), first, said])
+    table = _filterable(["run", "paper", "datasets", "about", "numbers and claims"], rows, 5)
+    of_papers = "\n".join(
+        f"- [{paper.name}](/results/papers/{paper.name}.md): {markdown(paper.title)}"
+        for paper in papers()
+    )
+    links = {
+        kind: ", ".join(
+            f"[{page.split('/')[1]}](/results/{page}.md)"
+            for page in pages
+            if page.startswith(f"{kind}/")
+        )
+        for kind in ("datasets", "methods")
+    }
+    tree = "\n".join(pages)
+    return f"""\
+# Results
+
+Every number here comes from a record, and every record names its command, computer and versions.
+
+{_verdicts(items)}
+
+How each paper came out, on one screen each:
+
+{of_papers}
+
+By dataset: {links["datasets"]}.
+
+By method: {links["methods"]}.
+
+Everything in one file: <a href="../_static/results/atlas.json">atlas.json</a>. `kmaps check results
+--reported` compares a new run with it; [Experiments](/experiments.md) says how they are measured.
+
+## Runs
+
+{table}
+
+```{{toctree}}
+:hidden:
+
+{tree}
+```
+"""
+
+
+def _write_data(folder: Path, runs: Sequence[Run], items: Sequence[Item]) -> None:
+    """Write what the pages show as files: the records, the points, and everything in one."""
+    everything = {"items": [asdict(item) for item in items], "runs": {}}
+    for run in runs:
+        place = folder / run.name
+        place.mkdir(parents=True, exist_ok=True)
+        shutil.copy(RESULTS / run.name / "records.jsonl", place)
+        (place / "points.csv").write_text(plots.points_csv(run), "utf-8")
+        everything["runs"][run.name] = {
+            "about": about(run.name),
+            "paper": paper_of(run.name),
+            "quality": run.quality,
+            "points": [plots.data(point, run) for point in run.points],
+        }
+    text = json.dumps(everything, ensure_ascii=False)
+    (folder / "atlas.json").write_text(text, "utf-8")
+    shutil.copy(generate.ROOT / "kmaps/bench/records/columns.csv", folder)

@@ -12,11 +12,18 @@ ELSEWHERE = {
     "CONTRIBUTING.md": "project/contribute",
     "CHANGELOG.md": "project/changelog",
     "SECURITY.md": "project/security",
+    "CODE_OF_CONDUCT.md": "project/conduct",
     "CITATION.cff": "reference/cite",
     "experiments/README.md": "reference/yaml",
     "results/README.md": "results/index",
 }
 """The page of each file outside docs/ that has one."""
+
+FOLDERS = {
+    "reference": ("Reference", "api\ncommands\nyaml\ncite"),
+    "project": ("Project", "contribute\n../roadmap\nchangelog\nsecurity\nconduct"),
+}
+"""The generated folders that have a page of contents: its title, and the pages."""
 
 _LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)(#[^)\s]*)?\)")
 _CODE = re.compile(r"(^```.*?^```$|^~~~.*?^~~~$|`[^`\n]+`(?!\]))", re.MULTILINE | re.DOTALL)
@@ -28,9 +35,16 @@ def everything(docs: Path) -> None:
     import reference
 
     vendor(docs)
-    for source in ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "experiments/README.md"):
+    for source in (one for one in ELSEWHERE if one.endswith(".md") and ELSEWHERE[one] != "index"):
+        if source.startswith("results"):
+            continue  # the atlas, which is made from records
         text = (ROOT / source).read_text("utf-8")
         write(docs / f"{ELSEWHERE[source]}.md", relink(text, source))
+    for folder, (title, pages) in FOLDERS.items():
+        write(
+            docs / folder / "index.md",
+            f"# {title}\n\n```{{toctree}}\n:maxdepth: 1\n\n{pages}\n```\n",
+        )
     reference.write_all(docs)
     atlas.write_all(docs)
 
@@ -90,6 +104,8 @@ def page_of(path: str) -> str | None:
         return f"/../{path}"
     if path in ELSEWHERE:
         return f"/{ELSEWHERE[path]}.md"
+    if path.startswith("docs/gallery/"):
+        return f"/examples/{Path(path).stem}.rst"
     if path.startswith("docs/") and (ROOT / path).exists():
         return path.removeprefix("docs")
     if (run := re.fullmatch(r"results/([^/]+)(?:/README\.md)?", path)) and run[1] != "small":

@@ -9,6 +9,7 @@ names the rows that became worse, and ends with exit code 1, which fails a build
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -37,10 +38,14 @@ class Roots:
 """
 
 
+def kmaps(*words):
+    command = [sys.executable, "-m", "kmaps", *words]
+    return subprocess.run(command, cwd=folder, text=True, capture_output=True)
+
+
 def measure(code, out):
     (folder / "roots.py").write_text(CODE.replace("CHANGED", code))
-    command = ["kmaps", "run", "gate.yaml", "--out", out, "--allow-code", "--quiet"]
-    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    kmaps("run", "gate.yaml", "--out", out, "--allow-code", "--quiet")
     lines = (folder / out / "records.jsonl").read_text().splitlines()
     found = {}
     for record in map(json.loads, lines):
@@ -50,8 +55,7 @@ def measure(code, out):
 
 baseline = measure("X**0.5", "baseline")
 now = measure("(X**0.5).round()", "now")
-check = ["kmaps", "check", "now", "--against", "baseline"]
-done = subprocess.run(check, cwd=folder, text=True, capture_output=True)
+done = kmaps("check", "now", "--against", "baseline")
 print(done.stdout, "exit code", done.returncode)
 
 # %%

@@ -14,9 +14,7 @@ from scipy.special import gammaincinv  # noqa: F401 (NumPy has none: one of `pla
 
 from kmaps._loops.plain import SERIES
 
-LANES = 16
-"""Rows that the Hadamard transform takes at once: as many float32 as a register of 512 bits."""
-
+LANES = 16  # rows that the Hadamard transform takes at once: float32 in a register of 512 bits
 _SINGLE, _DOUBLE = SERIES[float32], SERIES[float64]
 _LOW = uint64(0xFFFFFFFF)
 

@@ -15,11 +15,6 @@ _R0, _R1, _R2, _R3, _R4 = (np.float32(c) for c in LOG2_RATIO)
 
 
 @njit(**COMPILED)
-def _half_chi2(x, v):
-    return x * (v / (x + v))
-
-
-@njit(**COMPILED)
 def _min(x, v):
     # A comparison, unlike min(), is one operation of the processor.
     return x if x < v else v
@@ -84,7 +79,7 @@ def add_weighted(kernel, sums, tile, logs, weights, walk, begin, end):
         p, q = weights[walk.index[e]], walk.weight[e]
         if kernel == CHI2:
             for lane in range(LANES):
-                sums[lane] += _half_chi2(x[lane], v) * p[lane] * q
+                sums[lane] += x[lane] * (v / (x[lane] + v)) * p[lane] * q
         elif kernel == INTERSECTION:
             for lane in range(LANES):
                 sums[lane] += _min(x[lane], v) * p[lane] * q

@@ -26,9 +26,7 @@ from kmaps.samples import (
 if TYPE_CHECKING:
     from kmaps.onnx_graph import Graph, Tensor
 
-SPARSE = 1 / 3
-"""Part of the codes below which they are listed: each takes three bytes then, or five."""
-
+SPARSE = 1 / 3  # part of the codes below which they are listed, at three bytes each, or five
 _BLOCK_VALUES = 1 << 18
 _MOST_BUCKETS = 1 << 13  # of a feature, on average: in single precision the first cache holds them
 _ALL_BUCKETS = 1 << 20  # of all features

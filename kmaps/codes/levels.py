@@ -72,7 +72,6 @@ class Columns:
 
 
 def _ends(X: AnyMatrix) -> tuple[NDArray, NDArray]:
-    """Return the least and the largest value of each column."""
     if issparse(X):
         return X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel()
     if X.flags.f_contiguous or not X.flags.c_contiguous:  # the loop goes along rows

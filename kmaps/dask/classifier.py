@@ -170,10 +170,10 @@ class BlockwiseSVC(CodedSVC):
         return CodesThere(coding, rows, numbers, norms, form, factors)
 
     def _train_there(self, client: Client) -> list[CodedSolution]:
-        """Solve the binary problems, one after another."""
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        solved = self._counted(partial(self._solved_there, client), len(self.n_blocks_))
-        return [solved(column, (seed, column)) for column in range(len(self.n_blocks_))]
+        n = len(self.n_blocks_)
+        solved = self._progress(n).counted(partial(self._solved_there, client))
+        return [solved(column, (seed, column)) for column in range(n)]
 
     def _solved_there(self, client: Client, column: int, seed: tuple[int, ...]) -> CodedSolution:
         there, layout = self._there, self._there.coding.layout

@@ -61,7 +61,6 @@ def _numbered(y: Any, classes: NDArray) -> NDArray[np.intp]:
 
 
 def _joined(parts: list[CodeRows]) -> CodeRows:
-    """Return rows one after another."""
     if parts[0].features is not None:
         return joined(parts)
     lengths = np.concatenate([np.diff(part.bounds) for part in parts])

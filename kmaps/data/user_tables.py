@@ -26,8 +26,7 @@ from kmaps.io import (
 )
 from kmaps.samples import AnyMatrix
 
-_READING = 1
-"""Raised when the same files give other samples: what the cache keeps is then read again."""
+_READING = 1  # raised when the same files give other samples: what is cached is read again
 
 
 def load_user_files(files: UserFiles, *, data_dir: str | Path | None = None) -> Dataset | Table:

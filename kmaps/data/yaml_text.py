@@ -12,8 +12,7 @@ Node = yaml.Node
 
 MOST_CHARACTERS = 1_000_000
 MOST_DEPTH = 30  # mappings and lists inside each other, with what aliases stand for
-MOST_NODES = 100_000
-"""Values, with what aliases stand for: a few lines of them can make a tree of any size."""
+MOST_NODES = 100_000  # values, with what aliases stand for: a few lines can make any number
 
 
 class Loader(yaml.CSafeLoader):

@@ -275,7 +275,6 @@ def describe_images(
 
 
 def _first_shape(dataset: Images, damaged: Mapping[int, str]) -> tuple[int, ...]:
-    """Return the shape of the first image that can be read."""
     for row in range(len(dataset.images)):
         with suppress(InputError):
             if row not in damaged:

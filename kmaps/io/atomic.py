@@ -113,7 +113,11 @@ def atomic_file(path: str | Path, *, force: bool = False, tidy: bool = True) -> 
             file.flush()
             os.fsync(file.fileno())
         check_target(path, force=force)
-        os.replace(partial, target)
+        try:
+            os.replace(partial, target)
+        except PermissionError:
+            reason = "is it open in a program, or read-only?"
+            raise InputError(f"{path}: cannot be replaced: {reason}") from None
     finally:
         partial.unlink(missing_ok=True)
 

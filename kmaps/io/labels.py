@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps.errors import InputError, suggest
+from kmaps.errors import InputError, one_line, suggest
 from kmaps.io.atomic import check_source, read_text
 from kmaps.io.reader import read_header
 
@@ -182,7 +182,8 @@ def find_column(header: list[str], name: str, path: str) -> int:
     """Return the place of the column with a name."""
     if header.count(name) != 1:
         many = f"{header.count(name)} columns" if name in header else "no column"
-        hint = suggest(name, header) or f" ({', '.join(header[:5])}{', …' * (len(header) > 5)})"
+        there = one_line(", ".join(header[:5])) + ", …" * (len(header) > 5)
+        hint = suggest(name, header) or f" ({there})"
         raise InputError(
             f"{path}: its header has {many} {name!r}{hint if name not in header else ''}"
         )

@@ -17,7 +17,14 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from kmaps.checks import present, refuse_enormous, refuse_negative, refuse_not_finite, warn_outside
+from kmaps.checks import (
+    present,
+    refuse_enormous,
+    refuse_negative,
+    refuse_not_finite,
+    room_for_rows,
+    warn_outside,
+)
 from kmaps.codes.codebook import Codebook
 from kmaps.codes.table import LookupTable
 from kmaps.errors import InputError
@@ -257,7 +264,7 @@ class AdditiveMap(FeatureMap):
         """Encode ``values`` (n, m) of the m ``features`` as (n, m·r)."""
         n, m = values.shape
         dtype = np.float32 if values.dtype == np.uint8 else values.dtype
-        out = np.empty((n, m * self.n_outputs_), dtype)
+        out = room_for_rows(n, m * self.n_outputs_, dtype)
         encode = self._encoding(values.dtype)
         self._fill(values, features, encode, (out,), self.n_outputs_)
         return out

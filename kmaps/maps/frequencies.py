@@ -17,20 +17,15 @@ from kmaps.errors import InputError
 from kmaps.parallel import for_blocks, loops_of, product
 from kmaps.samples import is_foreign, issparse, like
 
-FREQUENCY_VERSION = 1
-"""Changes whenever a key gives other frequencies than before, so that no model uses wrong ones."""
-
-NEARNESS = 0.9
-"""The correlation of a frequency with one drawn near it; other values also change the version."""
-
+FREQUENCY_VERSION = 1  # changes whenever a key gives other frequencies: no model uses wrong ones
+NEARNESS = 0.9  # correlation of a frequency with one drawn near it; others change the version
 _NORMALS, _LENGTHS, _GAINS, _FLIPS, _ORDERS, _MIXTURES = range(6)  # the streams of a key
 
 _BLOCK_VALUES = 1 << 24  # values of a frequency matrix made at once, 64 MB
 _PART_VALUES = 1 << 16  # values of it that a thread makes at once
 _SPARSE_BELOW = 1 / 16  # density below which sparse rows are multiplied as they are
 
-Projector = Callable[[Any], NDArray]
-"""A function that takes rows (k, d), dense or CSR, and returns their turns (k, m)."""
+Projector = Callable[[Any], NDArray]  # from rows (k, d), dense or CSR, to their turns (k, m)
 
 
 class Frequencies(ABC):
@@ -111,13 +106,12 @@ class DescendedFrequencies(DenseFrequencies):
         return directions
 
 
-_MIXED_BY: dict[str, Callable[[NDArray], NDArray]] = {
+_MIXED_BY: dict[str, Callable[[NDArray], NDArray]] = {  # quantile functions of mixing variables
     "gaussian": np.ones_like,
     "laplace": lambda u: 1 / (2 * loops_of("fourier").gammaincinv(0.5, u)),
     "cauchy": lambda u: 2 * loops_of("fourier").gammaincinv(1.0, u),
     "inverse-multiquadric": lambda u: 2 * loops_of("fourier").gammaincinv(0.5, u),
 }
-"""The quantile functions of the mixing variables of :class:`MixedFrequencies`."""
 
 
 class MixedFrequencies(DenseFrequencies):

@@ -98,8 +98,7 @@ class GeneralizedRBFMap(RandomFeatures):
         inside = self.additive
         return self.sigma is None or (isinstance(inside, AdditiveMap) and inside.learns_from_data)
 
-    def _check_parameters(self) -> None:
-        check_generalized(self)
+    _check_parameters = check_generalized
 
     def _fit_embedding(self, X: Any) -> int:
         self.additive_ = self._make_additive().fit(X)
@@ -202,8 +201,7 @@ class RadialMap(GeneralizedRBFMap):
         self.sigma = sigma
         self.random_state = random_state
 
-    def _check_parameters(self) -> None:
-        check_radial(self)
+    _check_parameters = check_radial
 
     def _make_frequencies(self) -> Frequencies:
         made_of = self.key_, self.frequency_indices_, self._n_embedded, self.sigma_

@@ -23,17 +23,10 @@ from numpy.typing import NDArray
 
 from kmaps.errors import InputError
 from kmaps.kernels import Kernel
+from kmaps.maps import signatures
 from kmaps.maps.base import AdditiveMap
 from kmaps.maps.grids import LogGrid, grid_of_waves
 from kmaps.maps.parameters import OPTIMAL, check_homogeneous
-from kmaps.maps.signatures import (
-    default_period,
-    discrete_spectrum,
-    homogeneous_kernel,
-    optimal_period,
-    series,
-    waves,
-)
 from kmaps.samples import AnyMatrix, namespace, ratio_of_sizes
 
 
@@ -112,13 +105,13 @@ class HomogeneousMap(AdditiveMap):
 
     def _fit_curve(self, X: AnyMatrix) -> None:
         check_homogeneous(self)
-        kernel = homogeneous_kernel(self.kernel)
+        kernel = signatures.homogeneous_kernel(self.kernel)
         self.period_ = self._period_on(X, kernel)
-        self.spectrum_ = discrete_spectrum(kernel, self.order, self.period_, self.window)
+        self.spectrum_ = signatures.discrete_spectrum(kernel, self.order, self.period_, self.window)
 
     def _period_on(self, X: AnyMatrix, kernel: Kernel) -> float:
         if self.period is None:
-            return default_period(kernel, self.order, self.window)
+            return signatures.default_period(kernel, self.order, self.window)
         if self.period != OPTIMAL:
             return float(self.period)
         ratio = ratio_of_sizes(X)
@@ -127,10 +120,10 @@ class HomogeneousMap(AdditiveMap):
                 f"period={OPTIMAL!r}: all values other than zero are of one size (n_samples="
                 f"{X.shape[0]}), so the data have no range; give a number, or None"
             )
-        return optimal_period(kernel, self.order, self.window, ratio)
+        return signatures.optimal_period(kernel, self.order, self.window, ratio)
 
     def _curve(self, x: NDArray, feature: NDArray) -> NDArray:
-        return waves(x, self.spectrum_, self.period_, self.gamma)
+        return signatures.waves(x, self.spectrum_, self.period_, self.gamma)
 
     def _grid(self) -> LogGrid | None:
         return grid_of_waves(self._curve, self.spectrum_, self.period_, self.gamma)
@@ -147,10 +140,10 @@ class HomogeneousMap(AdditiveMap):
         signature on :math:`|\lambda| \le \Lambda/2` and :math:`\epsilon_1` the largest anywhere
         (hkm eq. 25). The lemma is stated for the uniform window; its proof holds for any.
         """
-        signature = homogeneous_kernel(self.kernel).signature
+        signature = signatures.homogeneous_kernel(self.kernel).signature
         # Beyond a few periods the signature is gone and its periodic approximation repeats.
         lam = np.linspace(0, 8 * self.period_, 8 * 4096 + 1)
-        error = np.abs(signature(lam) - series(self.spectrum_, self.period_, lam))
+        error = np.abs(signature(lam) - signatures.series(self.spectrum_, self.period_, lam))
         near = error[lam <= self.period_ / 2].max()
         return float(2 * max(near, error.max() * np.exp(-self.period_ * self.gamma / 4)))
 

@@ -86,8 +86,7 @@ class IntersectionMap(RangedMap):
         """Whether the curve is a step function, so that the map has `to_codes`."""
         return self.piece == "constant"
 
-    def _check_parameters(self) -> None:
-        check_intersection(self)
+    _check_parameters = check_intersection
 
     def _ends(self, X: AnyMatrix) -> tuple[NDArray, NDArray]:
         _, high = super()._ends(X)

@@ -58,8 +58,7 @@ class FourierMap(RangedMap):
     degree: int = 4
     penalty: int = 1
 
-    def _check_parameters(self) -> None:
-        check_fourier(self)
+    _check_parameters = check_fourier
 
     def _unit_curve(self, position: NDArray) -> NDArray:
         xp, harmonics = namespace(position), np.arange(1.0, self.degree + 1)
@@ -120,8 +119,7 @@ class HermiteMap(RangedMap):
     degree: int = 4
     penalty: int = 1
 
-    def _check_parameters(self) -> None:
-        check_hermite(self)
+    _check_parameters = check_hermite
 
     def _unit_curve(self, position: NDArray) -> NDArray:
         t, degrees = 2 * position - 1, range(1, self.degree + 1)

@@ -35,6 +35,7 @@ ERRORS = ("absolute", "relative", "signature")
 METHODS = ("proj", "proj_product", "modulation", "modulation_no_lp")
 """The four methods of ldefm Table 2."""
 NORMS = ("linf", "l1")
+MOST_OUTPUTS = 10_000  # of a feature, far beyond use; matrices of them have room
 OPTIMAL = "optimal"  # the period of `HomogeneousMap` that suits the range of the data best
 OUTPUTS = ("sign", "onehot")
 PIECES = ("linear", "constant")
@@ -45,7 +46,7 @@ WINDOWS = ("rectangular", "uniform")
 def check_homogeneous(given: Any) -> None:
     if not (callable(given.kernel) or given.kernel in LOG_KERNELS):
         get_kernel(given.kernel)
-    check_whole("order", given.order, 0)
+    check_whole("order", given.order, 0, MOST_OUTPUTS)
     check_choice("window", given.window, WINDOWS)
     check_positive("gamma", given.gamma)
     if given.period is not None and given.period != OPTIMAL:
@@ -77,7 +78,7 @@ def check_anchor(given: Any) -> None:
 
 
 def check_nystroem(given: Any) -> None:
-    check_whole("n_points", given.n_points, 1)
+    check_whole("n_points", given.n_points, 1, MOST_OUTPUTS)
     check_whole("dim", given.dim, 1, int(given.n_points))
     check_seed("random_state", given.random_state)
     scalar_kernel(given.kernel)
@@ -93,7 +94,7 @@ def check_intersection(given: Any) -> None:
     check_choice("piece", given.piece, PIECES)
     check_flag("sparse", given.sparse)
     in_codes = given.piece == "constant"
-    most = MAX_LEVELS - 1 if in_codes else None
+    most = MAX_LEVELS - 1 if in_codes else MOST_OUTPUTS
     check_whole("n_bins", given.n_bins, 2 if given.sparse else 1, most)
     if given.sparse and in_codes:
         raise ConfigError("sparse=True: only piece='linear' has a sparse form")
@@ -102,12 +103,12 @@ def check_intersection(given: Any) -> None:
 
 
 def check_spline(given: Any) -> None:
-    check_whole("n_bins", given.n_bins, 1)
+    check_whole("n_bins", given.n_bins, 1, MOST_OUTPUTS)
     check_whole("degree", given.degree, 0, 3)
     check_whole("penalty", given.penalty, 0, 3)
 
 
-def check_fourier(given: Any, most: int | None = None) -> None:
+def check_fourier(given: Any, most: int = MOST_OUTPUTS) -> None:
     check_whole("degree", given.degree, 1, most)
     check_whole("penalty", given.penalty, 0, 3)
 
@@ -139,7 +140,7 @@ def check_radial(given: Any) -> None:
     _check_frequencies(given)
     get_kernel(given.kernel)
     if given.kernel != "hellinger":
-        check_whole("order", given.order, 0)
+        check_whole("order", given.order, 0, MOST_OUTPUTS)
 
 
 def check_generalized(given: Any) -> None:
@@ -147,7 +148,7 @@ def check_generalized(given: Any) -> None:
     if given.additive is None:
         check_kernel(given.kernel, (*EXP_KERNELS, *KERNELS))
         if given.kernel.removeprefix("exp-") != "hellinger":
-            check_whole("order", given.order, 0)
+            check_whole("order", given.order, 0, MOST_OUTPUTS)
     elif isinstance(given.additive, str | int | float | list | dict):  # all that files can say
         raise ConfigError(
             f"additive={given.additive!r}: expected an additive map, such as HomogeneousMap()"
@@ -207,7 +208,7 @@ def _check_without_range(given: Any) -> None:
 
 def check_request(kind: str, given: Any) -> bool:
     """Refuse what programs cannot do; return whether the shipped table may have what is asked."""
-    check_whole("dim", given.dim, 1)
+    check_whole("dim", given.dim, 1, MOST_OUTPUTS)
     check_choice("norm", given.norm, NORMS)
     if given.pool != "fine":
         check_whole("pool", given.pool, 0)

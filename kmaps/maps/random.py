@@ -12,7 +12,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kmaps._loops import project as loops
-from kmaps.checks import refuse_negative
+from kmaps.checks import refuse_negative, room_for_rows
 from kmaps.estimators import ClassNamePrefixFeaturesOutMixin
 from kmaps.maps.capabilities import FeatureMap
 from kmaps.maps.parameters import check_sign_cauchy
@@ -111,7 +111,7 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
         They are float64 for float64 input and integers beyond 16 bits, else float32.
         """
         X = self._validated(X)
-        out = np.empty((X.shape[0], self._n_features_out), float_type(X))
+        out = room_for_rows(X.shape[0], self._n_features_out, float_type(X))
         unit = out.dtype.type(self.n_projections**-0.5)
 
         def signs(rows: slice, first: int, last: int, positive: NDArray) -> None:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 from threadpoolctl import ThreadpoolController
 
 from kmaps._loops import fourier as loops
-from kmaps.checks import check_whole
+from kmaps.checks import check_whole, room_for_rows
 from kmaps.errors import ConfigError, InputError
 from kmaps.gram_matrix import mean_squared_distance
 from kmaps.maps.base import AdditiveMap
@@ -50,8 +50,7 @@ class RandomFeatures(FeatureMap):
     structure: str
     random_state: int | RandomState | None
 
-    def _check_parameters(self) -> None:
-        check_random_fourier(self)
+    _check_parameters = check_random_fourier
 
     @abstractmethod
     def _fit_embedding(self, X: Any) -> int:
@@ -101,7 +100,7 @@ class RandomFeatures(FeatureMap):
         if is_foreign(X):
             return self._transform_foreign(X)
         dtype = float_type(X)
-        out = np.empty((X.shape[0], 2 * len(self.frequency_indices_)), dtype)
+        out = room_for_rows(X.shape[0], self.n_outputs_, dtype)
         unit = dtype(self.n_frequencies**-0.5)
         for first, last, project in self._frequencies.blocks(dtype):
             columns = slice(2 * first, 2 * last)
@@ -121,7 +120,6 @@ class RandomFeatures(FeatureMap):
         return out
 
     def _transform_foreign(self, X: Any) -> Any:
-        """Transform an array of another library, in its dtype."""
         xp, embedded, waves = namespace(X), self._embed(X), []
         dtype = np.float32 if X.dtype == xp.float32 else np.float64
         for _, _, project in self._frequencies.blocks(dtype):

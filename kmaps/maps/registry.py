@@ -38,7 +38,6 @@ _OTHERS = {
 
 
 def _accepted(loaded: Any) -> type["FeatureMap"]:
-    """Return the class of a map, once it is known to be one."""
     from kmaps.maps.capabilities import FeatureMap
 
     if not (isinstance(loaded, type) and issubclass(loaded, FeatureMap)):

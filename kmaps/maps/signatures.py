@@ -19,7 +19,7 @@ from kmaps.samples import like, namespace
 
 Function = Callable[[NDArray], NDArray]
 
-DEFAULT_PERIODS = {
+DEFAULT_PERIODS = {  # fits of the best period to the order (hkm 5.1): see `optimal_period`
     ("uniform", "chi2"): lambda n: 5.86 * np.sqrt(n) + 3.65,
     ("uniform", "js"): lambda n: 6.64 * np.sqrt(n) + 7.24,
     ("uniform", "intersection"): lambda n: 2.38 * np.log(n + 0.8) + 5.6,
@@ -27,7 +27,6 @@ DEFAULT_PERIODS = {
     ("rectangular", "js"): lambda n: 9.63 * np.sqrt(n + 1) - 2.93,
     ("rectangular", "intersection"): lambda n: 2.00 * np.log(n + 0.99) + 3.52,
 }
-"""Published fits of the best period to the order n (hkm Sect. 5.1); `optimal_period` recomputes."""
 
 _IRRATIONAL = np.sqrt([2.0, 3.0, 5.0])
 _EVEN = 1e-9  # of the value at 0, by which mirrored values may differ

@@ -108,8 +108,7 @@ class SplineMap(RangedMap):
         basis = self.scale_[features][..., None] * (powers @ BASIS[self.degree])
         return first, basis, inverse @ inverse.T
 
-    def _check_parameters(self) -> None:
-        check_spline(self)
+    _check_parameters = check_spline
 
     def _fit_curve(self, X: AnyMatrix) -> None:
         super()._fit_curve(X)

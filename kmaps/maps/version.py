@@ -1,4 +1,3 @@
 """The version of what maps compute."""
 
-MAP_VERSION = 1
-"""Changes whenever the numbers of a map do, so that old records are not mistaken for new ones."""
+MAP_VERSION = 1  # changes whenever the numbers of a map do: old records are other ones then

@@ -18,6 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from kmaps._loops import outputs as loops
 from kmaps.models.mapped_rows import MappedRows, StreamedRows
 from kmaps.parallel import for_blocks
+from kmaps.svm.learner import Progress, Ways
 from kmaps.svm.losses import HINGES, LOSSES, Loss, check_combination
 from kmaps.svm.reduction import BinaryProblem
 
@@ -75,12 +76,13 @@ def train_in_blocks(
     tol: float | None,
     max_iter: int | None,
     seed: int,
+    told: Progress,
     before: Sequence[BlockProblem] = (),
 ) -> Learnt:
     """Train until the relative duality gap of every problem is at most ``tol``, for the hinges.
 
     The variables start from those of the problems ``before``, the same at a C that was smaller. It
-    warns (ConvergenceWarning) when ``max_iter`` passes were not enough.
+    warns (ConvergenceWarning) when ``max_iter`` passes were not enough. ``told`` prints the passes.
     """
     how = (
         f"{len(rows):,} rows with {rows.map.n_outputs_:,} outputs are trained in blocks "
@@ -94,12 +96,14 @@ def train_in_blocks(
     states = [_begun(problem, rows, C, LOSSES[loss]()) for problem in problems]
     for state, known in zip(states, before, strict=False):
         state.alpha, state.weights = known.alpha.copy(), known.weights.copy()
-    passes, measured = 0, np.full(len(states), np.inf)
+    passes, measured, ways = 0, np.full(len(states), np.inf), Ways(1, tol)
     while passes < max_iter and measured.max() > tol:
         passes += 1
-        _descend(rows, states, norms, bias, (seed, passes))
+        _descend(rows, states, norms, bias, (seed, passes), told if passes == 1 else None)
         # The losses were of weights that moved on: an estimate, which is looked into when small.
-        if _gaps(states).max() <= tol or passes == max_iter:
+        gap = _gaps(states).max()
+        told.at(ways.to(0, gap), f"{passes} passes, a gap of {gap:.1e}")
+        if gap <= tol or passes == max_iter:
             _measure(rows, states, bias)
             measured = _gaps(states)
     if measured.max() > tol:
@@ -135,11 +139,13 @@ def _descend(
     norms: dict[int, NDArray[np.float64]],
     bias: float,
     seed: tuple[int, ...],
+    told: Progress | None,
 ) -> None:
     """Visit all rows; set the gaps by the losses on the way.
 
     ``norms`` has the squared norms of the outputs and the bias, of each chunk that was seen.
     """
+    seen = 0
     for state in states:
         state.cost = 0.0
     for chunk, (found, outputs) in enumerate(rows.chunks()):
@@ -148,6 +154,9 @@ def _descend(
             norms[chunk] = squares + bias**2
         visit = partial(_visit, states, found, outputs, norms[chunk], bias, (*seed, chunk))
         for_blocks(visit, len(states), 1)
+        seen += len(found)
+        if told is not None:
+            told.at(seen / len(rows), f"{seen:,} of {len(rows):,} rows in the first pass")
     for state in states:
         state.set_gap()
 

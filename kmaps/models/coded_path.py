@@ -14,16 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from kmaps.checks import MAX_LEVELS, check_whole
 from kmaps.kernels import ScalarKernel
 from kmaps.maps.capabilities import Tabulated
-from kmaps.models.choice import (
-    PATH,
-    Choice,
-    checked_grid,
-    choice_of,
-    extension,
-    has_fallen,
-    splits,
-    stratified_order,
-)
+from kmaps.models import choice as rules
 from kmaps.parallel import threads, threads_of
 from kmaps.samples import validate_data
 from kmaps.svm import CodedSVC
@@ -46,13 +37,13 @@ def choose_along_path(
     model: CodedSVC,
     rows: CodedRows,
     y: ArrayLike,
-    grid: Values = PATH,
+    grid: Values = rules.PATH,
     *,
     folds: int = 3,
     seed: int = 0,
     sample_weight: ArrayLike | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
-) -> Choice:
+) -> rules.Choice:
     """Choose C by the accuracy on samples left out, each once, in stratified folds.
 
     The folds and the rules are those of :func:`kmaps.models.cross_validate`, as are ``folds``,
@@ -78,14 +69,14 @@ def choose_along_path(
     >>> found.grid[0], found.grid[-1] <= 100, max(found.accuracies) > 0.9
     (0.1, True, True)
     """
-    values = checked_grid(grid, path=True)
+    values = rules.checked_grid(grid, path=True)
     check_whole("folds", folds, 2)
     check_whole("seed", seed, 0)
     y, weights = np.asarray(y), check_sample_weight(sample_weight, len(rows))
     counting = np.flatnonzero(weights)
-    chosen = counting[stratified_order(y[counting], seed)]
+    chosen = counting[rules.stratified_order(y[counting], seed)]
     y = y[chosen]
-    parts = splits(y, folds)
+    parts = rules.splits(y, folds)
     learner = clone(model).set_params(tol=max(model.tol, FOLD_TOL))
     models = FoldModels(learner, rows.take(chosen), y, parts, weights[chosen])
     scores: dict[float, NDArray] = {}
@@ -97,10 +88,10 @@ def choose_along_path(
             right = [y[test] == found for (_, test), found in zip(parts, predicted, strict=True)]
             scores[C] = np.concatenate(right)
             progress(len(scores), total)
-            if grid == PATH and max(scores) == C and has_fallen(scores):
+            if grid == rules.PATH and max(scores) == C and rules.has_fallen(scores):
                 break
-        values = extension(scores) if extended else ()
-    return choice_of(scores, extended=extended)
+        values = rules.extension(scores) if extended else ()
+    return rules.choice_of(scores, extended=extended)
 
 
 @dataclass(eq=False, repr=False)
@@ -121,7 +112,7 @@ class CodedSVCCV(ProbabilisticClassifier):
         Threads; None: as many as `kmaps.threads` says, -1: as many as there are processors. The
         result is the same on any number.
     map, penalty, loss, multiclass, n_levels, bias, tol, max_iter, class_weight, calibrate, \
-    probability, random_state, form, levels, smooth
+    probability, random_state, form, levels, smooth, verbose
         As in `CodedSVC`. The models of the folds stop at a gap of 0.01, if ``tol`` is not larger.
 
     Attributes
@@ -157,7 +148,7 @@ class CodedSVCCV(ProbabilisticClassifier):
     """
 
     map: Tabulated | ScalarKernel | str = "chi2"
-    Cs: Values = PATH
+    Cs: Values = rules.PATH
     _: KW_ONLY
     folds: int = 3
     seed: int = 0
@@ -176,6 +167,7 @@ class CodedSVCCV(ProbabilisticClassifier):
     form: str = "auto"
     levels: ArrayLike | None = None
     smooth: float = 0.0
+    verbose: int = 0
 
     _dispatches: ClassVar[bool] = True
 
@@ -197,7 +189,9 @@ class CodedSVCCV(ProbabilisticClassifier):
         with threads(threads_of(self.n_jobs)):
             rows, y = self._check_rows(estimator, X, y, sample_weight)
             choose = partial(choose_along_path, folds=self.folds, seed=self.seed)
-            choose = partial(choose, sample_weight=sample_weight)
+            choose = partial(
+                choose, sample_weight=sample_weight, progress=self._progress().compared
+            )
             self.choice_ = self._timed("choose_s", choose, estimator, rows, y, self.Cs)
             self.C_ = self.choice_.C
             estimator.set_params(C=self.C_).fit(rows, y, sample_weight)

@@ -4,12 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.metrics import (
-    average_precision_score,
-    confusion_matrix,
-    precision_recall_fscore_support,
-    roc_auc_score,
-)
+from sklearn import metrics
 
 from kmaps.errors import InputError
 from kmaps.io import check_label_kind, few_labels
@@ -138,8 +133,8 @@ def evaluate(
     order = np.argsort(labels)
     truth = order[np.searchsorted(labels, y, sorter=order)]
     n_classes = len(classes)
-    counts = confusion_matrix(truth, predicted, labels=np.arange(len(labels)))
-    precision, recall, _, _ = precision_recall_fscore_support(
+    counts = metrics.confusion_matrix(truth, predicted, labels=np.arange(len(labels)))
+    precision, recall, _, _ = metrics.precision_recall_fscore_support(
         truth, predicted, labels=np.arange(n_classes), zero_division=np.nan
     )
     columns = scores if scores.ndim == 2 else np.column_stack([-scores, scores])
@@ -169,10 +164,10 @@ def _check(y: NDArray, scores: NDArray, classes: NDArray) -> None:
 
 
 def _ranked(inside: NDArray[np.bool_], scores: NDArray[np.float64]) -> tuple[float, float]:
-    """Return the area under the ROC curve and the average precision of one class."""
     if inside.all() or not inside.any():
         return np.nan, np.nan
-    return float(roc_auc_score(inside, scores)), float(average_precision_score(inside, scores))
+    auc = metrics.roc_auc_score(inside, scores)
+    return float(auc), float(metrics.average_precision_score(inside, scores))
 
 
 def calibration(true: ArrayLike, probabilities: ArrayLike, bins: int = BINS) -> Calibration:

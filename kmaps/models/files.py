@@ -13,11 +13,10 @@ from kmaps.svm.model_file import ModelFile
 
 Model = CodedSVC | CodedSVR | CodedRidge | RandomFeatureSVC | LandmarkSVC | KernelSVC
 
-ESTIMATORS: dict[str, type[Model]] = {
+ESTIMATORS: dict[str, type[Model]] = {  # of model files, by the name that these have for them
     cls.__name__: cls
     for cls in (CodedSVC, CodedSVR, CodedRidge, RandomFeatureSVC, LandmarkSVC, KernelSVC)
 }
-"""The estimators that model files are of, by the name that a file has for them."""
 
 
 def load_model(path: str | Path) -> Model:

@@ -61,6 +61,8 @@ class LandmarkSVC(MappedSVC):
         Draws the landmarks, and the order of the samples.
     multiclass, bias, class_weight, probability
         As in :class:`kmaps.LiblinearSVC`.
+    verbose : int, default=0
+        Not 0: print every two seconds the passes, the largest gap, and about how long it takes.
 
     Attributes
     ----------
@@ -118,6 +120,7 @@ class LandmarkSVC(MappedSVC):
     probability: str | None = None
     warm_start: bool = False
     random_state: int | RandomState | None = 0
+    verbose: int = 0
 
     def _check_parameters(self) -> None:
         check_landmarks(self)
@@ -151,7 +154,8 @@ class LandmarkSVC(MappedSVC):
 
         The landmarks are those of the mean width, and the distances to them are computed once.
         """
-        model = clone(self).set_params(sigma=mean, probability=None, tol=max(self.tol, FOLD_TOL))
+        model = clone(self).set_params(sigma=mean, probability=None, verbose=0)
+        model.set_params(tol=max(self.tol, FOLD_TOL))
         fitted = model._make_map().fit(X)
         squared = squared_distance(X, fitted.landmarks_, kernel=self.kernel)
 

@@ -13,6 +13,7 @@ with the upper Cholesky factor R. It is a square root of the matrix up to a rota
 import copy
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any, Self
 
@@ -25,7 +26,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import ThreadpoolController
 
-from kmaps.checks import check_choice, check_positive, check_seed, check_whole
+from kmaps.checks import check_choice, check_positive, check_seed, check_whole, room_for_rows
 from kmaps.errors import InputError
 from kmaps.estimators import ClassNamePrefixFeaturesOutMixin
 from kmaps.gram_matrix import gram, mean_squared_distance, squared_distance
@@ -71,6 +72,7 @@ def jittered_inverse_root(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float
     )
 
 
+@dataclass(eq=False, repr=False)
 class LandmarkMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
     r"""Approximate an exponential kernel by its values with m landmarks (Nyström's method).
 
@@ -131,19 +133,11 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
 
     source = "Williams and Seeger, NIPS 2000"
 
-    def __init__(
-        self,
-        kernel: str = "exp-chi2",
-        n_landmarks: int = 1000,
-        landmarks: str = "kmeans",
-        sigma: float | None = None,
-        random_state: int | RandomState | None = 0,
-    ):
-        self.kernel = kernel
-        self.n_landmarks = n_landmarks
-        self.landmarks = landmarks
-        self.sigma = sigma
-        self.random_state = random_state
+    kernel: str = "exp-chi2"
+    n_landmarks: int = 1000
+    landmarks: str = "kmeans"
+    sigma: float | None = None
+    random_state: int | RandomState | None = 0
 
     def check_alone(self) -> None:
         """Refuse parameters out of range."""
@@ -228,7 +222,7 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
 
     def _blockwise(self, n: int, values: Callable[[int, int], NDArray]) -> NDArray[np.float32]:
         """Whiten kernel values, some rows at a time."""
-        out = np.empty((n, self.n_outputs_), np.float32)
+        out = room_for_rows(n, self.n_outputs_, np.float32)
 
         def fill(start: int, stop: int) -> None:
             with threads(1):
@@ -271,7 +265,6 @@ def _pool(X: AnyMatrix, m: int, random: RandomState) -> AnyMatrix:
 
 
 def _centres(of: LandmarkMap, X: AnyMatrix, m: int, random: RandomState) -> AnyMatrix:
-    """Return the centres of k-means, dense."""
     from sklearn.cluster import KMeans
 
     if m * X.shape[1] > _MOST_CENTRES:

@@ -12,14 +12,11 @@ from kmaps.samples import check_array
 from kmaps.svm.learner import input_errors
 from kmaps.svm.losses import MAX_FEATURES
 
-MOST_VALUES = 1 << 28
-"""Outputs of all rows up to which they are held in memory: LIBLINEAR takes 24 bytes for each."""
-
+MOST_VALUES = 1 << 28  # outputs of all rows that memory holds: LIBLINEAR takes 24 bytes for each
 _CHUNK_VALUES = 1 << 24  # outputs of rows that are encoded in every pass, at a time: 64 MB
 
 
-RowMap: TypeAlias = Any
-"""A map of all features, with ``n_outputs_`` once it is fitted: `RandomFeatures`, `LandmarkMap`."""
+RowMap: TypeAlias = Any  # with ``n_outputs_`` once fitted: `RandomFeatures`, `LandmarkMap`
 
 
 @dataclass(frozen=True, eq=False)

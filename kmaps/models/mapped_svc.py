@@ -34,6 +34,7 @@ class MappedSVC(ProbabilisticClassifier):
     sigma: Any  # a number, None or AUTO
     tol: float | None
     max_iter: int | None
+    verbose: int
     classes_: NDArray
     coef_: NDArray
     intercept_: NDArray
@@ -110,11 +111,10 @@ class MappedSVC(ProbabilisticClassifier):
     def _train_in_blocks(
         self, rows: MappedRows | StreamedRows, labels: Labels, before: Sequence[BlockProblem] = ()
     ) -> Learnt:
-        """Descend on the dual, some rows at a time."""
         train = partial(
             train_in_blocks,
             rows,
-            list(self._problems(labels)),
+            list(self._problems(labels, 2 * rows.map.n_outputs_ + 3 * len(rows))),
             C=self.C,
             loss=self.loss,
             bias=self.bias,
@@ -122,6 +122,7 @@ class MappedSVC(ProbabilisticClassifier):
             max_iter=self.max_iter,
             seed=check_random_state(self.random_state).randint(np.iinfo(np.int32).max),
             before=before,
+            told=self._progress(),
         )
         learnt: Learnt = self._timed("train_s", train)
         self.duality_gap_, self.n_iter_ = learnt.gaps, learnt.passes

@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kmaps.checks import check_whole
 from kmaps.errors import InputError, printable
 from kmaps.svm import CodedSVC
 from kmaps.svm.coded.estimator import CodedEstimator
 from kmaps.svm.coded.model import FeatureFunction, level_numbers
-from kmaps.svm.reduction import class_pairs
+from kmaps.svm.reduction import Places, class_pairs
 from kmaps.templates import render
 
 _BINS = 40  # of the density below a function
@@ -71,13 +70,8 @@ def explanation(
 
 
 def _described(
-    model: CodedEstimator,
-    X: Any,
-    order: NDArray[np.intp],
-    rows: Sequence[int],
-    names: Sequence[str] | None,
+    model: CodedEstimator, X: Any, order: Places, rows: Sequence[int], names: Sequence[str] | None
 ) -> dict[str, Any]:
-    """Return what the page shows of the features in an order."""
     shown = [model.function(int(j)) for j in order]
     titles = [function.name for function in shown] if names is None else [names[j] for j in order]
     spread = model.model_.importance[:, order].T
@@ -112,7 +106,6 @@ def _described(
 
 
 def _columns(model: CodedEstimator) -> list[str]:
-    """Return what each column of scores is for."""
     if not isinstance(model, CodedSVC):
         return ["the prediction"]
     names = [printable(str(label)) for label in model.classes_]
@@ -123,11 +116,7 @@ def _columns(model: CodedEstimator) -> list[str]:
 
 
 def _row(
-    model: CodedEstimator,
-    X: Any,
-    number: int,
-    shown: list[FeatureFunction],
-    numbers: NDArray[np.intp],
+    model: CodedEstimator, X: Any, number: int, shown: list[FeatureFunction], numbers: Places
 ) -> dict[str, Any]:
     """Return a row: its levels, and what the features that are not shown add to its scores."""
     if not 0 <= number < X.shape[0]:
@@ -146,7 +135,6 @@ def _row(
 
 
 def _image(model: CodedEstimator, X: Any, shape: tuple[int, int]) -> dict[str, Any]:
-    """Return the mean of X and the importance of all features, as pixels."""
     height, width = shape
     if height * width != model.n_features_in_:
         raise InputError(

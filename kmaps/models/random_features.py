@@ -26,7 +26,7 @@ from kmaps.models.mapped_svc import MappedSVC
 from kmaps.models.stored import read_random_features
 from kmaps.samples import like
 from kmaps.svm import LiblinearSVC
-from kmaps.svm.losses import MAX_ORDER, STORED
+from kmaps.svm.losses import MAX_ORDER, STORED, check_probability
 from kmaps.svm.model_file import ModelFile
 from kmaps.svm.probabilities import linear_scores
 from kmaps.svm.reduction import Labels
@@ -69,7 +69,7 @@ class RandomFeatureSVC(MappedSVC):
         The hinge is the loss of `KernelSVC`, which this approximates.
     random_state : int, RandomState or None, default=0
         Draws the key of the frequencies and seeds LIBLINEAR.
-    C, multiclass, bias, tol, max_iter, class_weight, probability
+    C, multiclass, bias, tol, max_iter, class_weight, probability, verbose
         As in :class:`kmaps.LiblinearSVC`.
 
     Attributes
@@ -138,6 +138,7 @@ class RandomFeatureSVC(MappedSVC):
     class_weight: dict | str | None = None
     probability: str | None = None
     random_state: int | RandomState | None = 0
+    verbose: int = 0
 
     _dispatches: ClassVar[bool] = True
 
@@ -158,7 +159,7 @@ class RandomFeatureSVC(MappedSVC):
         """Return what makes the ``predict`` of a width."""
 
         def at(sigma: float) -> Predict:
-            model = clone(self).set_params(sigma=sigma, probability=None)
+            model = clone(self).set_params(sigma=sigma, probability=None, verbose=0)
             rows = map_rows(model._make_map(), X, lambda: [X])
             return along_c(model, rows, y, weights=weights)
 
@@ -178,7 +179,6 @@ class RandomFeatureSVC(MappedSVC):
         return GeneralizedRBFMap(self.kernel, self.order, *given)
 
     def _make_learner(self) -> LiblinearSVC:
-        """Return the unfitted linear learner, its parameters checked."""
         learner = LiblinearSVC(
             self.C,
             loss=self.loss,
@@ -188,9 +188,10 @@ class RandomFeatureSVC(MappedSVC):
             max_iter=self.max_iter,
             class_weight=self.class_weight,
             random_state=self.random_state,
+            verbose=self.verbose,
         )
         learner.check_parameters()
-        self._check_probability()
+        check_probability(self)
         return learner
 
     def _keep(self, random_map: RandomFeatures, coef: NDArray, intercept: NDArray) -> None:

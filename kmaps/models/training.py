@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
-from math import log
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -17,14 +16,12 @@ from kmaps.models.choice import AUTO, along_c, cross_validate, stratified_sample
 from kmaps.models.coded_path import choose_along_path
 from kmaps.svm import CodedSVC, count_problems
 from kmaps.svm.coded.estimator import Progress
-from kmaps.svm.learner import LabelledSource
+from kmaps.svm.learner import LabelledSource, Ways
 
 if TYPE_CHECKING:
     from kmaps.models.mapped_svc import MappedSVC
 
-Report = Callable[[str, int, int], None]
-"""Is called with the name of a stage, what is done of it, and the total."""
-
+Report = Callable[[str, int, int], None]  # (name of a stage, what is done of it, the total)
 DEFAULT_FOLDS = 3
 _WIDTH_ROWS = 5000
 
@@ -214,15 +211,6 @@ def _choose_c(
 
 def _gap_report(model: CodedSVC, n_classes: int, report: Report) -> Progress:
     """Return a progress of training: how far the gaps have come, by their logarithms."""
-    n, tol = count_problems(n_classes, model.multiclass), model.tol
-    come, total = np.zeros(n), 0.0  # of each problem, and of all, which may be half a million
-
-    def progress(problem: int, passes: float, gap: float) -> None:
-        nonlocal total
-        part = min(1.0, log(max(gap, 1e-300)) / log(tol)) if 0 < tol < 1 else 1.0
-        further = max(0.0, part - come[problem])
-        come[problem] += further
-        total += further
-        report("train", round(1000 * total), 1000 * n)
-
-    return progress
+    n = count_problems(n_classes, model.multiclass)
+    ways = Ways(n, model.tol)
+    return lambda k, passes, gap: report("train", round(1000 * ways.to(k, gap)), 1000 * n)

@@ -37,7 +37,7 @@ from kmaps.models.choice import (
 from kmaps.models.landmarks import exponential, mean_width
 from kmaps.samples import check_array
 from kmaps.svm import KernelSVC
-from kmaps.svm.learner import input_errors
+from kmaps.svm.learner import Progress, input_errors
 from kmaps.svm.reduction import check_sample_weight
 
 _DIVISORS = Powers(2.0, -6, 12)  # t, of the mean squared distance
@@ -51,6 +51,7 @@ class HasWidth(Protocol):
     kernel: str
     C: Any
     sigma: Any
+    verbose: int
 
     def at_widths(
         self, X: Any, y: NDArray, weights: NDArray, mean: float
@@ -144,7 +145,7 @@ def choose_width(
         return _compare(
             lambda t: scores_along_c(predict_at(mean / t**0.5), grid, y, parts),
             mean,
-            extended=model.sigma == AUTO,
+            model,
             extended_c=grid == AUTO,
         )
 
@@ -152,18 +153,21 @@ def choose_width(
 def _compare(
     scores_of: Callable[[float], dict[float, NDArray]],
     mean: float,
+    model: KernelSVC | HasWidth,
     *,
-    extended: bool,
     extended_c: bool,
 ) -> WidthChoice:
-    """Choose among the widths with these scores by C; or of one width, unless ``extended``."""
+    """Choose among the widths with these scores by C; or of one width, if the model has one."""
+    extended, told = model.sigma == AUTO, Progress(type(model).__name__ if model.verbose else "")
     compared: dict[float, dict[float, NDArray]] = {}
     best: dict[float, NDArray] = {}
     values = _START if extended else (1.0,)
     while values:
+        total = len(compared) + len(values)
         for t in values:
             compared[t] = scores_of(t)
             best[t] = compared[t][choose(compared[t], extended=extended_c)]
+            told.compared(len(compared), total, "widths")
         values = extension(best, _DIVISORS) if extended else ()
     chosen, divisors = choose(best, extended=extended), sorted(best)
     return WidthChoice(
@@ -181,7 +185,9 @@ def _gram_widths(
 ) -> Callable[[float], Predict]:
     """Return what makes the ``predict`` of a width, of one matrix of distances."""
     squared = squared_distance(X, kernel=model.kernel, gamma=model.gamma)
-    precomputed = clone(model).set_params(kernel="precomputed", sigma=None, probability=None)
+    precomputed = clone(model).set_params(
+        kernel="precomputed", sigma=None, probability=None, verbose=0
+    )
     return lambda sigma: along_c_precomputed(
         precomputed, exponential(squared, sigma), y, weights=weights
     )

@@ -25,9 +25,9 @@ from kmaps.parallel import for_blocks, num_threads, threads, threads_of
 from kmaps.samples import AnyMatrix
 from kmaps.svm.clib import NODE, NodeRows, gram_rows
 from kmaps.svm.learner import counting, input_errors
-from kmaps.svm.losses import STORED, check_kernel_solver
+from kmaps.svm.losses import STORED, Floats, check_kernel_solver
 from kmaps.svm.probabilities import ProbabilisticClassifier
-from kmaps.svm.reduction import BinaryProblem, Labels, SupportVectors
+from kmaps.svm.reduction import BinaryProblem, Labels, Places, SupportVectors
 from kmaps.svm.training_gram import check_memory, training_gram
 
 if TYPE_CHECKING:
@@ -167,7 +167,8 @@ class KernelSVC(ProbabilisticClassifier):
         """
         from kmaps.svm.smo import GramRows  # which the other learners do without
 
-        self._check_parameters()
+        check_kernel_solver(self)
+        threads_of(self.n_jobs, 1)
         self.sigma_, self.timings_ = self.sigma, {"gram_s": 0.0, "convert_s": 0.0}
         self.gram_bytes_ = 0
         if isinstance(X, (GramRows, NodeRows)):
@@ -200,10 +201,6 @@ class KernelSVC(ProbabilisticClassifier):
         from kmaps.svm.smo import GramRows
 
         return GramRows.of(matrix)
-
-    def _check_parameters(self) -> None:
-        check_kernel_solver(self)
-        threads_of(self.n_jobs, 1)
 
     def _check_converted(
         self, rows: "Rows", y: ArrayLike, sample_weight: ArrayLike | None
@@ -245,13 +242,15 @@ class KernelSVC(ProbabilisticClassifier):
 
         return smo.trainer(rows, **options)
 
-    def _train(self, rows: "Rows", problems: list[BinaryProblem]) -> NDArray[np.intp]:
+    def _train(self, rows: "Rows", problems: list[BinaryProblem]) -> Places:
         """Train all models; return the rows that are a support vector of any."""
         train = self._trainer(rows)
         limits = [self.max_iter or max(_LEAST_LIMIT, 100 * len(one.rows)) for one in problems]
         default = 1 if isinstance(rows, NodeRows) else num_threads()
         with threads(threads_of(self.n_jobs, default)):
-            solve = self._counted(lambda k, _: train(problems[k], limits[k]), len(problems))
+            solve = self._progress(len(problems)).counted(
+                lambda k, _: train(problems[k], limits[k])
+            )
             models = for_blocks(solve, len(problems), 1)
         self.n_iter_ = np.array([model.steps for model in models])
         unfinished = int((self.n_iter_ >= limits).sum())
@@ -286,12 +285,7 @@ class KernelSVC(ProbabilisticClassifier):
         self.model_bytes_ = _nbytes(kept) + _nbytes(self.dual_coef_) + self.intercept_.nbytes
 
     def _scores_of_others(
-        self,
-        rows: "Rows",
-        y: NDArray,
-        weights: NDArray[np.float64],
-        train: NDArray[np.intp],
-        test: NDArray[np.intp],
+        self, rows: "Rows", y: NDArray, weights: Floats, train: Places, test: Places
     ) -> NDArray:
         """Train and score on the Gram matrix that there is."""
         known: Any = rows.take(train)
@@ -303,12 +297,12 @@ class KernelSVC(ProbabilisticClassifier):
         return max(self.dual_coef_.shape)
 
     def _scores(self, X: Any) -> NDArray:
-        chosen = self.support_
-        block = X[:, chosen] if self._precomputed else self._gram(X, self.support_vectors_)
+        if self._precomputed:
+            block = X[:, self.support_]
+        else:
+            known, sigma = self.support_vectors_, self.sigma_
+            block = gram(X, known, kernel=self.kernel, gamma=self.gamma, sigma=sigma)
         return block @ self.dual_coef_ + self.intercept_
-
-    def _gram(self, X: Any, known: Any) -> NDArray:
-        return gram(X, known, kernel=self.kernel, gamma=self.gamma, sigma=self.sigma_)
 
     def save(
         self, path: str | Path, *, force: bool = False, record: Mapping[str, Any] | None = None

@@ -4,6 +4,7 @@ import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from math import log
 from pathlib import Path
 from threading import Lock
 from time import monotonic, perf_counter
@@ -18,23 +19,25 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from kmaps.checks import check_choice
+from kmaps.checks import check_choice, check_room
 from kmaps.errors import ConfigError, InputError, KmapsError
 from kmaps.estimators import BaseEstimator, ClassifierMixin
 from kmaps.samples import namespace, row_blocks, validate_data
-from kmaps.svm.losses import REDUCTIONS, Combined, check_loss
+from kmaps.svm.losses import REDUCTIONS, Floats
 from kmaps.svm.reduction import (
     BLOCK_VALUES,
     BinaryProblem,
     Labels,
+    Places,
     binary_problems,
     check_sample_weight,
     combine_scores,
+    count_problems,
     labels_of,
     winners,
 )
 
-_PATIENCE_S = 5.0  # between two lines on how far a training is
+_PATIENCE_S = 2.0  # between two lines on how far a training is
 _FEWEST_ROWS = 64  # that are scored at once: tables of very many problems are made for each block
 
 
@@ -67,13 +70,79 @@ class PreparedRows(Protocol):
 
     def __len__(self) -> int: ...
 
-    def take(self, members: NDArray[np.intp]) -> "PreparedRows":
+    def take(self, members: Places) -> "PreparedRows":
         """Return some of the samples; what they are made of is not copied."""
 
 
-def taken(X: Any, members: NDArray[np.intp]) -> Any:
+def taken(X: Any, members: Places) -> Any:
     """Return some of the samples of an array, a CSR matrix or prepared rows."""
     return X[members] if isinstance(X, np.ndarray) or issparse(X) else X.take(members)
+
+
+class Ways:
+    """How far problems have come: by the logarithm of the gap of each, 0 at 1 and 1 at ``tol``."""
+
+    def __init__(self, total: int, tol: float):
+        self._tol, self._each, self.sum = tol, np.zeros(total), 0.0
+
+    def to(self, k: int, gap: float) -> float:
+        """Note the gap of a problem; return how far all have come together."""
+        come = log(gap) / log(self._tol) if 0 < self._tol < min(gap, 1.0) else 1.0
+        further = max(0.0, come - self._each[k])
+        self._each[k] += further
+        self.sum += further
+        return self.sum
+
+
+class Progress:
+    """Prints how far a training is and the time left, every two seconds at most.
+
+    Without a ``name`` it prints nothing.
+    """
+
+    def __init__(self, name: str, total: int = 0, tol: float = 0.0):
+        self._name, self._total, self._lock = name, total, Lock()
+        self._ways, self._solved = Ways(total, tol), 0
+        self._begun = self._shown = monotonic()
+
+    def say(self, what: str) -> None:
+        """Print a line."""
+        if self._name:
+            print(f"[{self._name}] {what}", flush=True)
+
+    def at(self, part: float, what: str) -> None:
+        """Say what is done, ``part`` of all, when it is time."""
+        now = monotonic()
+        if part > 0 and now - self._shown >= _PATIENCE_S:
+            self._shown = now
+            minutes, seconds = divmod(round((now - self._begun) * (1 / part - 1)), 60)
+            self.say(f"{what}, about {minutes}:{seconds:02} left")
+
+    def compared(self, done: int, total: int, what: str = "values of C") -> None:
+        """Say how many values of a parameter are compared."""
+        self.at(done / total, f"{done} of {total} {what} compared")
+
+    def passed(self, k: int, passes: float, gap: float) -> None:
+        """Take the gap of a problem that is being solved."""
+        with self._lock:
+            self._ways.to(k, gap)
+            self._say_solved()
+
+    def counted(self, solve: Callable[..., Any]) -> Callable[..., Any]:
+        """Return ``solve``, of one of the problems, which is counted."""
+
+        def of_one(*which: Any) -> Any:
+            found = solve(*which)
+            with self._lock:
+                self._solved += 1
+                self._say_solved()
+            return found
+
+        return of_one if self._name else solve
+
+    def _say_solved(self) -> None:
+        part = max(self._solved, self._ways.sum) / self._total
+        self.at(part, f"{self._solved:,} of {self._total:,} solved")
 
 
 class Learner(BaseEstimator):
@@ -90,7 +159,6 @@ class Learner(BaseEstimator):
     tol: Any  # a number; of LIBLINEAR also None, as max_iter
     max_iter: Any
 
-    _combined: ClassVar[Combined]
     _problem_name = "binary problems"
     _dispatches: ClassVar[bool] = False  # whether it predicts on arrays of other libraries
 
@@ -103,10 +171,6 @@ class Learner(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = bool(self._checks.get("accept_sparse"))
         return tags
-
-    def _check_loss(self) -> None:
-        """Refuse a C or a bias out of range, and a loss or a penalty that is not combined."""
-        check_loss(self, type(self).__name__, self._combined, self.penalty)
 
     def _timed(self, name: str, function: Callable[..., Any], *arguments: Any) -> Any:
         """Call a function and write its seconds down in ``timings_``."""
@@ -123,30 +187,12 @@ class Learner(BaseEstimator):
 
         return export([self], path, dtype=dtype, force=force)
 
-    def _counted(self, solve: Callable[..., Any], total: int) -> Callable[..., Any]:
-        """Return ``solve``, of one of so many problems; ``verbose``: it prints how many are left.
-
-        With the time that they take, at most every five seconds.
-        """
-        if not self.verbose:
-            return solve
-        name, lock, begun = type(self).__name__, Lock(), monotonic()
-        print(f"[{name}] {total:,} {self._problem_name}", flush=True)
-        done, shown = 0, begun
-
-        def counted(*which: Any) -> Any:
-            nonlocal done, shown
-            found = solve(*which)
-            with lock:
-                done, now = done + 1, monotonic()
-                if now - shown >= _PATIENCE_S:
-                    shown = now
-                    minutes, seconds = divmod(round((now - begun) * (total / done - 1)), 60)
-                    left = f"about {minutes}:{seconds:02} left"
-                    print(f"[{name}] {done:,} of {total:,} solved, {left}", flush=True)
-            return found
-
-        return counted
+    def _progress(self, total: int = 0) -> "Progress":
+        """Return what prints how far a training is, of so many problems, if it is ``verbose``."""
+        progress = Progress(type(self).__name__ if self.verbose else "", total, self.tol or 0.0)
+        if total:
+            progress.say(f"{total:,} {self._problem_name}")
+        return progress
 
     def _passes(self) -> str:
         """Return what ``max_iter`` counts."""
@@ -156,8 +202,7 @@ class Learner(BaseEstimator):
         """Return what makes the problems easier to solve."""
         return f"lower C (now {self.C:g})"
 
-    def _warn_of_gaps(self, gaps: NDArray[np.float64], stacklevel: int, which: str = "") -> None:
-        """Warn of relative duality gaps above ``tol``."""
+    def _warn_of_gaps(self, gaps: Floats, stacklevel: int, which: str = "") -> None:
         unfinished = int((gaps > self.tol).sum())
         if unfinished:
             warnings.warn(
@@ -183,9 +228,7 @@ def input_errors() -> Iterator[None]:
         raise InputError(" ".join([first, *hint])) from None
 
 
-def class_factors(
-    class_weight: Any, classes: NDArray, codes: NDArray[np.intp], weights: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def class_factors(class_weight: Any, classes: NDArray, codes: Places, weights: Floats) -> Floats:
     """Return the factor on C of each of K classes.
 
     "balanced" makes all classes count the same: the sum of all weights over K times the sum of the
@@ -277,7 +320,18 @@ class ReducedClassifier(ClassifierMixin, Learner, metaclass=ABCMeta):
         places = np.flatnonzero(weights)
         return Labels(places, codes[places], weights[places], len(codes))
 
-    def _problems(self, labels: Labels) -> Iterator[BinaryProblem]:
+    def _problems(self, labels: Labels, n_weights: int = 0) -> Iterator[BinaryProblem]:
+        """Yield the binary problems, if there is room for all of them, with so many weights."""
+        n, K = len(labels.codes), len(self.classes_)
+        total = count_problems(K, self.multiclass)
+        rows_bytes = 8 * n * total if self.multiclass == "ovr" else 24 * n * (K - 1)
+        needed = rows_bytes + 8 * n_weights * total
+        other = "" if self.multiclass == "ovr" else ", or multiclass='ovr'"
+        check_room(
+            f"{total:,} binary problems of {n:,} rows, with {n_weights:,} weights each, take",
+            needed,
+            lambda free: f"about {total * free // needed:,} fit: use fewer classes or rows{other}",
+        )
         with input_errors():
             factors = class_factors(self.class_weight, self.classes_, labels.codes, labels.weights)
         return binary_problems(labels.codes, self.multiclass, factors, labels.weights)

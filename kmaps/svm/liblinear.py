@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -27,7 +27,7 @@ from kmaps.checks import check_choice, check_positive, check_whole
 from kmaps.errors import ConfigError
 from kmaps.svm.clib import NodeRows, blank, captured, feature_rows, pointer_to, solver_library
 from kmaps.svm.learner import counting
-from kmaps.svm.losses import REDUCTIONS, Combined
+from kmaps.svm.losses import REDUCTIONS, check_loss, check_probability
 from kmaps.svm.probabilities import LinearClassifier
 from kmaps.svm.reduction import BinaryProblem
 
@@ -144,8 +144,6 @@ class LiblinearSVC(LinearClassifier):
     random_state: int | np.random.RandomState | None = 0
     verbose: int = 0
 
-    _combined: ClassVar[Combined] = _SOLVERS
-
     def fit(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> "LiblinearSVC":
@@ -156,7 +154,7 @@ class LiblinearSVC(LinearClassifier):
         solver = self.check_parameters()
         X, labels = self._check_training(X, y, sample_weight)
         X = counting(X, labels)
-        problems = list(self._problems(labels))
+        problems = list(self._problems(labels, 2 * X.shape[1]))
         self.timings_: dict[str, float] = {}
         self._fit_probabilities(X, labels)
         if self.max_iter or any(problem.side_factors is None for problem in problems):
@@ -177,13 +175,13 @@ class LiblinearSVC(LinearClassifier):
 
     def check_parameters(self) -> _Solver:
         """Raise ConfigError for a parameter out of range; return which of LIBLINEAR's solvers."""
-        self._check_loss()
+        check_loss(self, "LiblinearSVC", _SOLVERS, self.penalty)
         check_choice("multiclass", self.multiclass, REDUCTIONS)
         if self.tol is not None:
             check_positive("tol", self.tol)
         if self.max_iter is not None:
             check_whole("max_iter", self.max_iter, 1)
-        self._check_probability()
+        check_probability(self)
         return _SOLVERS[self.penalty][self.loss]
 
     def _train(
@@ -191,10 +189,11 @@ class LiblinearSVC(LinearClassifier):
     ) -> Iterator[_Trained]:
         lib = solver_library("liblinear.liblinear")
         options = blank(lib.parameter, solver_type=number, eps=tol, C=self.C, regularize_bias=1)
-        train = self._counted(_train_binary, len(problems))
+        train = self._progress(len(problems)).counted(_train_binary)
+        c_library = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
         with _rand_lock, captured(lib.liblinear.set_print_string_function) as printed:
             for problem in problems:
-                _c_library().srand(seed)
+                c_library.srand(seed)
                 weights = train(rows, problem, options, self.bias)
                 text = b"".join(printed)
                 printed.clear()
@@ -207,7 +206,7 @@ class LiblinearSVC(LinearClassifier):
     ) -> Iterator[_Trained]:
         """Train with scikit-learn's LIBLINEAR: the official one has no weights and no limits."""
         model = self._sklearn_model(tol, seed)
-        train = self._counted(model.fit, len(problems))
+        train = self._progress(len(problems)).counted(model.fit)
         for problem in problems:
             if problem.side_factors is None:
                 factors = problem.factors
@@ -229,7 +228,6 @@ class LiblinearSVC(LinearClassifier):
             yield weights, int(np.max(model.n_iter_)), unfinished
 
     def _sklearn_model(self, tol: float, seed: int) -> Any:
-        """Return scikit-learn's estimator of the same problem, unfitted."""
         from sklearn.linear_model import LogisticRegression
         from sklearn.svm import LinearSVC
 
@@ -264,10 +262,6 @@ class LiblinearSVC(LinearClassifier):
                 ConvergenceWarning,
                 stacklevel=3,
             )
-
-
-def _c_library() -> ctypes.CDLL:
-    return ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None)
 
 
 def _train_binary(

@@ -26,15 +26,11 @@ from kmaps.errors import ConfigError
 from kmaps.kernels import GRAM_KERNELS, WIDTH_KERNELS, check_kernel
 
 Floats = NDArray[np.float64]
-Combined = Mapping[str, Collection[str]]
-"""The losses that a solver knows, by the penalty that they go with."""
-
+Combined = Mapping[str, Collection[str]]  # the losses of a solver, by their penalty
 REDUCTIONS = ("ovr", "ovo")  # of several classes to two
 METHODS = ("temperature", "sigmoid", "isotonic")  # of probabilities
 MAX_ORDER = 100  # of the homogeneous map inside a random one
-MAX_FEATURES = 1 << 22
-"""Of a model on random frequencies or landmarks: one frequency takes 50 MB then, at order 1."""
-
+MAX_FEATURES = 1 << 22  # of frequencies or landmarks; one frequency takes 50 MB then, at order 1
 SOLVERS = ("smo", "libsvm")  # of `KernelSVC`
 LANDMARKS = ("uniform", "kmeans", "rpcholesky")  # how landmarks are chosen
 PENALTIES = ("l2", "l1")
@@ -170,7 +166,7 @@ RANDOM: Combined = {"l2": LOSSES}
 
 _CODED = ("n_levels", "bias", "tol", "max_iter", "form")
 
-STORED: dict[str, tuple[str, ...]] = {
+STORED: dict[str, tuple[str, ...]] = {  # the parameters in files, by the name of the estimator
     "CodedSVC": (
         *("C", "penalty", "loss", "multiclass"),
         *("n_levels", "bias", "tol", "max_iter"),
@@ -191,7 +187,6 @@ STORED: dict[str, tuple[str, ...]] = {
         *("loss", "multiclass", "bias", "tol", "probability"),
     ),
 }
-"""The parameters that files hold, by the name of the estimator."""
 
 
 def check_bias(bias: object) -> None:

@@ -29,11 +29,8 @@ FORMAT = "kmaps model"
 VERSION = 5
 _MOST_ARRAYS = 100  # of a file: each takes time to read
 
-Parts: TypeAlias = NDArray | tuple[NDArray, NDArray, NDArray]
-"""A dense matrix, or the data, indices and indptr of a CSR matrix."""
-
-Size = int | tuple[int, ...] | None
-"""What a side of an array must measure: one number, one of several, or anything."""
+Parts: TypeAlias = NDArray | tuple[NDArray, NDArray, NDArray]  # dense; or the arrays of a CSR
+Size = int | tuple[int, ...] | None  # of a side of an array: a number, one of several, or any
 
 
 def write_model(

@@ -25,8 +25,8 @@ from kmaps.errors import ConfigError, InputError
 from kmaps.parallel import product
 from kmaps.samples import as_numpy, is_foreign, like, namespace
 from kmaps.svm.learner import ReducedClassifier, taken
-from kmaps.svm.losses import check_probability
-from kmaps.svm.reduction import Labels, Probabilities
+from kmaps.svm.losses import Floats
+from kmaps.svm.reduction import Labels, Places, Probabilities
 
 if TYPE_CHECKING:
     from kmaps.onnx_graph import Graph, Tensor
@@ -36,7 +36,7 @@ _STEPS = 100  # of Newton's method
 
 
 def logistic_fit(
-    scores: NDArray, positive: NDArray[np.bool_], counts: NDArray[np.float64]
+    scores: NDArray, positive: NDArray[np.bool_], counts: Floats
 ) -> tuple[float, float]:
     """Return slope a and shift b for which 1 / (1 + exp(-(a s + b))) is the probability of a class.
 
@@ -73,9 +73,7 @@ def logistic_fit(
     return float(slope), float(parameters[1] - slope * centre)
 
 
-def fitted_curves(
-    scores: NDArray, codes: NDArray[np.intp], weights: NDArray[np.float64], method: str
-) -> Probabilities:
+def fitted_curves(scores: NDArray, codes: Places, weights: Floats, method: str) -> Probabilities:
     """Return the curves for the scores (n,) or (n, K) of samples with known classes."""
     columns = [(scores, codes == 1)]
     if scores.ndim == 2:
@@ -91,9 +89,7 @@ def fitted_curves(
     return Probabilities(bounds.astype(np.int64), x, p, method)
 
 
-def _inverse_temperature(
-    scores: NDArray, codes: NDArray[np.intp], weights: NDArray[np.float64]
-) -> float:
+def _inverse_temperature(scores: NDArray, codes: Places, weights: Floats) -> float:
     """Return the factor of scores (n,) or (n, K) whose softmax is the most likely one."""
     columns = scores if scores.ndim == 2 else np.column_stack([np.zeros(len(scores)), scores])
     columns = columns.astype(np.float64)
@@ -124,7 +120,7 @@ def _isotonic(values: NDArray, positive: NDArray, weights: NDArray) -> tuple[NDA
 
 def held_out_scores(
     learner: "ProbabilisticClassifier", rows: Any, labels: Labels, seed: int
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the decision function at each sample, of a model trained without its fold.
 
     The five stratified folds, fewer if a class has fewer samples, follow from the seed; a class
@@ -167,12 +163,7 @@ class ProbabilisticClassifier(ReducedClassifier):
         self._probabilities = fitted_curves(scores, labels.codes, labels.weights, self.probability)
 
     def _scores_of_others(
-        self,
-        rows: Any,
-        y: NDArray,
-        weights: NDArray[np.float64],
-        train: NDArray[np.intp],
-        test: NDArray[np.intp],
+        self, rows: Any, y: NDArray, weights: Floats, train: Places, test: Places
     ) -> NDArray:
         """Train on some of the samples; return the decision function at others of them."""
         self.fit(taken(rows, train), y[train], weights[train])
@@ -182,9 +173,6 @@ class ProbabilisticClassifier(ReducedClassifier):
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Any:
         """Train one binary model for each problem of the reduction."""
 
-    def _check_probability(self) -> None:
-        check_probability(self)
-
     def _add_outputs(self, graph: "Graph", scores: "Tensor") -> None:
         """Add labels, decisions, and the probabilities there are, for scores in an ONNX graph."""
         from kmaps.svm.onnx_heads import add_classifier
@@ -193,7 +181,7 @@ class ProbabilisticClassifier(ReducedClassifier):
         add_classifier(graph, scores, self.classes_, self.multiclass, curves)
 
     @available_if(lambda self: self.probability is not None)  # type: ignore[untyped-decorator]
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each class (n, K) at samples, or at rows prepared beforehand.
 
         Rows sum to one. The most probable class is not always the predicted one, whose score is the
@@ -202,7 +190,7 @@ class ProbabilisticClassifier(ReducedClassifier):
         return self.probabilities_of(self.decision_function(X))
 
     @available_if(lambda self: self.probability is not None)  # type: ignore[untyped-decorator]
-    def probabilities_of(self, scores: NDArray) -> NDArray[np.float64]:
+    def probabilities_of(self, scores: NDArray) -> Floats:
         """Return the probability of each class (n, K) at what `decision_function` returned."""
         if self._probabilities is None:
             raise ConfigError(
@@ -211,7 +199,7 @@ class ProbabilisticClassifier(ReducedClassifier):
         return like(scores, self._probabilities.of(as_numpy(scores)))
 
     @available_if(lambda self: self.probability is not None)  # type: ignore[untyped-decorator]
-    def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_log_proba(self, X: Any) -> Floats:
         """Return the logarithms of :meth:`predict_proba`."""
         probabilities = self.predict_proba(X)
         with np.errstate(divide="ignore"):
@@ -224,7 +212,7 @@ class LinearClassifier(ProbabilisticClassifier):
     bias: float
     _dispatches: ClassVar[bool] = True
 
-    def _set_weights(self, weights: NDArray[np.float64], X: Any) -> None:
+    def _set_weights(self, weights: Floats, X: Any) -> None:
         """Keep the weights of each problem, the constant feature's last if there is one."""
         d = X.shape[1]
         self.coef_ = np.ascontiguousarray(weights[:, :d], dtype=X.dtype)

@@ -20,14 +20,15 @@ if TYPE_CHECKING:
     from kmaps.svm.model_file import ModelFile
 
 BLOCK_VALUES = 2**22  # float64 values in one block of scores: 32 MB
+Places = NDArray[np.intp]  # numbers of samples, of classes
 
 
 @dataclass(frozen=True, eq=False)
 class Labels:
     """What is known of the samples that count, besides their features."""
 
-    places: NDArray[np.intp]  # (n,): which of all samples they are, ascending
-    codes: NDArray[np.intp]  # (n,): the class of each, 0 to K-1
+    places: Places  # (n,): which of all samples they are, ascending
+    codes: Places  # (n,): the class of each, 0 to K-1
     weights: NDArray[np.float64]  # (n,): how much each counts, above 0
     total: int  # how many samples there are, those that do not count among them
 
@@ -38,7 +39,7 @@ class BinaryProblem:
 
     positive: int  # the code of the class on this side
     negative: int | None  # None: of all other classes
-    rows: NDArray[np.intp]  # which training rows take part, ascending
+    rows: Places  # which training rows take part, ascending
     signs: NDArray[np.float64]  # +1 for the rows of ``positive`` and -1 for the others
     factors: NDArray[np.float64]  # the factor on C of each of the rows
 
@@ -54,7 +55,7 @@ class BinaryProblem:
 class SupportVectors(NamedTuple):
     """One binary problem of a kernel SVM, solved: Σ c_i K(x_i, x) + b."""
 
-    support: NDArray[np.intp]  # training rows, ascending
+    support: Places  # training rows, ascending
     dual: NDArray[np.float64]  # the coefficient c_i of each
     intercept: float
     steps: int
@@ -80,10 +81,7 @@ def count_problems(n_classes: int, reduction: str) -> int:
 
 
 def binary_problems(
-    codes: NDArray[np.intp],
-    reduction: str,
-    class_weights: NDArray[np.float64],
-    weights: NDArray[np.float64],
+    codes: Places, reduction: str, class_weights: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> Iterator[BinaryProblem]:
     """Yield the binary problems one at a time, in the order of :func:`class_pairs`.
 
@@ -136,7 +134,7 @@ def combine_scores(scores: NDArray, n_classes: int, reduction: str) -> NDArray:
     return xp.stack(votes, axis=1) + total / (3 * (xp.abs(total) + 1))
 
 
-def winners(decision: NDArray) -> NDArray[np.intp]:
+def winners(decision: NDArray) -> Places:
     """Return the number of the class of each row of a decision function, (n,) or (n, K)."""
     if decision.ndim == 2:
         return namespace(decision).argmax(decision, axis=1)

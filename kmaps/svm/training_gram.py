@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kmaps.checks import check_room
 from kmaps.errors import InputError
 from kmaps.gram_matrix import gram, mean_squared_distance, quick_gram
 from kmaps.kernels import WIDTH_KERNELS
@@ -15,15 +16,15 @@ _LEAST_KERNEL = np.finfo(np.float32).tiny  # below it, numbers lose their digits
 
 def check_memory(n: int, more: int) -> None:
     """Refuse a Gram matrix, with so many bytes more for each value, for which nothing is free."""
-    from psutil import virtual_memory
-
-    free, per_value = virtual_memory().available, np.dtype(np.float32).itemsize + more
-    if per_value * n**2 > free:
-        raise InputError(
-            f"the Gram matrix of {n:,} samples takes {per_value * n**2 / 2**30:,.1f} GiB, and "
-            f"{free / 2**30:,.1f} GiB are free: train on {int((free / per_value) ** 0.5):,} "
-            "samples or fewer, or use LandmarkSVC (exponential kernels) or CodedSVC (additive ones)"
-        )
+    per_value = np.dtype(np.float32).itemsize + more
+    check_room(
+        f"the Gram matrix of {n:,} samples takes",
+        per_value * n**2,
+        lambda free: (
+            f"train on {int((free / per_value) ** 0.5):,} samples or fewer, or use LandmarkSVC "
+            "(exponential kernels) or CodedSVC (additive ones)"
+        ),
+    )
 
 
 def training_gram(

@@ -119,6 +119,25 @@ def test_what_answers_at_once_imports_nothing_heavy(tmp_path):
         assert (code, loaded) == (expected, []), arguments
 
 
+def test_scikit_learn_comes_without_what_it_does_not_use(tmp_path):
+    """The numbers of scipy.stats and pandas, imported later, are the same as ever."""
+    np.save(tmp_path / "X.npy", np.random.default_rng(0).random((20, 3)))
+    program = """if True:
+        import sys
+        from kmaps.cli.main import main
+        sys.argv[1:] = ["encode", "X.npy", "Z.npy", "--map", "spline", "--quiet"]
+        try:
+            main()
+        except SystemExit as ended:
+            print(ended.code, {"scipy.stats", "pandas", "sklearn.base"} & sys.modules.keys())
+        import scipy, pandas, sklearn.utils.fixes
+        print(scipy.stats.mode([1, 1, 2]).mode, len(pandas.DataFrame({"x": [0]})))
+    """
+    how = {"cwd": tmp_path, "capture_output": True, "text": True}
+    done = subprocess.run([sys.executable, "-c", program], **how)
+    assert done.stdout == "0 {'sklearn.base'}\n1 1\n", done.stderr
+
+
 @pytest.mark.parametrize("name", ["kmaps", "kmaps.maps", "kmaps.features", "kmaps.bench.kinds"])
 def test_packages_alone_import_nothing_heavy(name):
     program = f"import sys, {name}; print([one for one in {HEAVY} if one in sys.modules])"

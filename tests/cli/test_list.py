@@ -45,3 +45,12 @@ def test_names_are_those_the_library_has():
     assert names["kernels"] == list(GRAM_KERNELS)
     assert names["datasets"] == available()
     assert "quickstart" in names["experiments"]
+
+
+def test_bibtex_has_each_paper_once_below_its_maps():
+    text = listed("maps", "--bibtex")
+    assert sorted(re.findall(r"^@\w+\{(\w+),", text, re.MULTILINE)) == sorted(PAPERS)
+    [maps] = re.findall(r"^% (.+)\n@misc\{lac,", text, re.MULTILINE)
+    assert maps == "spline, fourier, hermite"
+    assert "lowdim-joint" in text
+    assert "kmaps list maps --bibtex" in kmaps("list", "--bibtex", code=2).stderr

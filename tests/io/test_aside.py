@@ -168,6 +168,9 @@ def test_columns_that_there_are_not(tmp_path):
     TABLE.to_parquet(tmp_path / "a.parquet")
     with pytest.raises(InputError, match="its header has no column 'knd', did you mean 'kind'"):
         open_reader(tmp_path / "a.parquet", label_column="knd")
+    TABLE.rename(columns={"kind": "\n"}).to_parquet(tmp_path / "n.parquet")
+    with pytest.raises(InputError, match=r"no column 'y' \([^\n]*\\n[^\n]*\)$"):
+        open_reader(tmp_path / "n.parquet", label_column="y")
     TABLE[["kind"]].to_parquet(tmp_path / "b.parquet")
     with pytest.raises(InputError, match="has no column of numbers"):
         open_reader(tmp_path / "b.parquet", label_column="kind")

@@ -6,7 +6,16 @@ import tracemalloc
 import numpy as np
 import pytest
 
-from kmaps import CodedSVC, GroupLassoSVC, KernelSVC, LiblinearSVC
+from kmaps import (
+    CodedSVC,
+    CodedSVCCV,
+    GroupLassoSVC,
+    KernelSVC,
+    KernelSVCCV,
+    LandmarkSVC,
+    LiblinearSVC,
+    RandomFeatureSVC,
+)
 from kmaps.svm.coded.model import ScoreTables
 from kmaps.svm.reduction import combine_scores
 
@@ -33,35 +42,43 @@ def test_verbose_says_how_many_problems_are_left_and_how_long_they_take(
     learner.fit(X, Y)
     first, *solved = capsys.readouterr().out.splitlines()
     assert first == f"[{name}] 6 binary problems"
-    assert len(solved) == 6
-    for number, line in enumerate(solved, start=1):
-        told = rf"\[{name}\] {number} of 6 solved, about \d+:\d\d left"
-        assert re.fullmatch(told, line)
+    told = [
+        re.fullmatch(rf"\[{name}\] (\d) of 6 solved, about \d+:\d\d left", line) for line in solved
+    ]
+    numbers = [int(line[1]) for line in told]  # gaps on the way are told of as well
+    assert numbers == sorted(numbers)
+    assert set(numbers) | {0} == set(range(7))
     assert solved[-1].endswith("about 0:00 left")
+
+
+@pytest.mark.parametrize(
+    ("model", "lines"),
+    [
+        (CodedSVCCV(verbose=1), ["[1-9] of [1-9] values of C compared", "0 of 4 solved"]),
+        (RandomFeatureSVC(n_frequencies=20, verbose=1), ["4 of 4 solved"]),
+        (
+            LandmarkSVC(n_landmarks=20, sigma=1.0, verbose=1),
+            ["60 of 60 rows in the first pass", r"\d+ passes, a gap of \d\.\de-0\d"],
+        ),
+        (LandmarkSVC(n_landmarks=20, verbose=1), ["4 of 4 widths compared", r"\d passes, a gap.*"]),
+        (KernelSVCCV("exp-chi2", verbose=1), ["4 of 4 widths compared", "6 of 6 solved"]),
+    ],
+    ids=str,
+)
+def test_choices_and_passes_are_told_of_with_the_time_left(model, lines, monkeypatch, capsys):
+    monkeypatch.setattr("kmaps.svm.learner._PATIENCE_S", 0.0)
+    model.fit(X, Y)
+    told = capsys.readouterr().out
+    for line in lines:
+        assert re.search(rf"^\[\w+\] {line}, about \d+:\d\d left$", told, re.MULTILINE), told
+    silent = type(model)(**model.get_params() | {"verbose": 0}).fit(X, Y)
+    np.testing.assert_array_equal(silent.decision_function(X), model.decision_function(X))
+    assert capsys.readouterr().out == ""
 
 
 def test_lines_come_every_few_seconds_only(capsys):
     CodedSVC(multiclass="ovo", verbose=1).fit(X, Y)
     assert capsys.readouterr().out == "[CodedSVC] 6 binary problems\n"
-
-
-def test_weights_that_no_memory_holds_are_refused_before_the_first_problem(monkeypatch):
-    empty, y = np.empty, np.arange(600) % 300
-
-    def scarce(shape, *arguments, **options):
-        if np.prod(shape, dtype=float) > 1e8:
-            raise MemoryError
-        return empty(shape, *arguments, **options)
-
-    monkeypatch.setattr("kmaps.svm.coded.training.np.empty", scarce)
-    monkeypatch.setattr(CodedSVC, "task_of", None)  # nothing is trained
-    codes = RNG.integers(0, 200, (600, 300), np.uint8)
-    model = CodedSVC(multiclass="ovo", levels=np.arange(200.0))
-    told = r"^[\d,]+ weights for each of 44,850 binary problems, 4 bytes each, twice, need [\d.]+ G"
-    with pytest.raises(
-        MemoryError, match=told + r"iB, more than there is: choose multiclass='ovr'"
-    ):
-        model.fit(codes, y)
 
 
 def test_scores_of_half_a_million_pairs_take_no_cube_of_memory():

@@ -142,6 +142,7 @@ def test_a_gram_matrix_that_does_not_fit_is_refused(monkeypatch):
         available = 4 * 300**2
 
     monkeypatch.setattr("psutil.virtual_memory", Memory)
+    monkeypatch.setattr("kmaps.checks._LITTLE", 0)
     KernelSVC().fit(X[:300], Y[:300])
     monkeypatch.setattr("kmaps.svm.training_gram.gram", None)
     with pytest.raises(InputError) as caught:

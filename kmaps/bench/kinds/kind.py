@@ -8,9 +8,10 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kmaps.bench.kinds.shown import Shown
-from kmaps.bench.records.arrays import Arrays, Correct
+from kmaps.bench.records.arrays import Arrays, Correct, in_order_of
 from kmaps.bench.records.row import LATER, Row, in_words
 from kmaps.bench.run.clock import Timing
 from kmaps.bench.spec.fields import FIRST_SPLIT, Experiment
@@ -178,6 +179,11 @@ class Kind(ABC):
         raises what `draw_splits` does."""
         return None
 
+    def tested(self, cells: Iterable[Cell]) -> dict[int, NDArray[np.integer]]:
+        """Return which samples of the dataset each split tests, class by class as `Correct`;
+        nothing where splits test the same ones."""
+        return {}
+
     def set_up(self, cell: Cell, *, skip_bad: bool = False) -> Any:
         """Return what the cells of one batch share, such as the samples of a split."""
         return None
@@ -214,6 +220,14 @@ class SampledKind(Kind):
             skip_bad=skip_bad,
             progress=progress,
         )
+
+    def tested(self, cells: Iterable[Cell]) -> dict[int, NDArray[np.integer]]:
+        dataset, by_split = _draw(cells)
+        size = np.min_scalar_type(len(dataset.y))
+        tests = {c.split: draw_split(dataset, c.protocol, c.split)[1] for c in by_split}
+        if not 1 < len({rows.tobytes() for rows in tests.values()}) == len(by_split):
+            return {}
+        return {n: in_order_of(dataset.y[rows], rows.astype(size)) for n, rows in tests.items()}
 
     def set_up(self, cell: Cell, *, skip_bad: bool = False) -> Any:
         from kmaps.bench.work.samples import load_split

@@ -103,9 +103,11 @@ class Outcomes:
     left: NDArray[np.bool_]  # the same samples in the same order
     right: NDArray[np.bool_]
     weights: NDArray[np.float64] | None = None  # of a mean over classes: 1 / samples of the class
+    samples: NDArray[np.integer] | None = None  # which of the dataset they are, where on record
 
     def __post_init__(self) -> None:
-        arrays = [self.left, self.right, *([] if self.weights is None else [self.weights])]
+        arrays = [self.left, self.right]
+        arrays += [one for one in (self.weights, self.samples) if one is not None]
         if len({array.shape for array in arrays}) > 1 or self.left.ndim != 1 or not len(self.left):
             shapes = ", ".join(str(array.shape) for array in arrays)
             raise InputError(
@@ -146,6 +148,11 @@ class Outcomes:
         """1 where only the left row was right, -1 where only the right one was, else 0."""
         return self.left.astype(float) - self.right
 
+    @cached_property
+    def deviations(self) -> NDArray[np.float64]:
+        """What each sample adds to the difference's error: their squares sum to its variance."""
+        return self.shares * (self.signs - self.shares @ self.signs)
+
 
 def outcomes_of(left: Correct, right: Correct, *, by_class: bool) -> Outcomes:
     if not np.array_equal(left.per_class, right.per_class):
@@ -154,7 +161,7 @@ def outcomes_of(left: Correct, right: Correct, *, by_class: bool) -> Outcomes:
             f"{sizes[0]} and {sizes[1]} test samples of other classes: expected those of one split"
         )
     weights = np.repeat(1 / left.per_class, left.per_class) if by_class else None
-    return Outcomes(left.correct, right.correct, weights)
+    return Outcomes(left.correct, right.correct, weights, left.samples)
 
 
 def score_interval(

@@ -16,7 +16,8 @@ from kmaps.bench.report.forms import Markdown, bold, link
 
 _INTRODUCTION = """\
 Our runs, one folder per experiment: `records.jsonl` (one line per cell, as `kmaps run` wrote it),
-`correct.npz` (which test samples each cell got right, one bit per sample; earlier runs have none),
+`correct.npz` (which test samples each cell got right, one bit per sample, and which samples
+random splits test; earlier runs have none),
 `README.md` (by `kmaps report`: the command, the environment, the commit, the paper's numbers next
 to ours, its claims, the tables), the figures (the arrays that some need, `arrays.npz`, are not kept
 here), and `NOTES.md`, what we make of it. Every column of a record is described in
@@ -108,7 +109,11 @@ def _spread(printed: Iterable[PrintedNumber], judged: Iterable[Item]) -> str:
 
 def _claim(name: str, items: Sequence[Item]) -> list[str]:
     found = [item for item in items if item.of == name]
-    decided = [f"{_marked(item.verdict)}: {_link(item.run)} ({item.ours})" for item in found]
+    counts = ["; ".join(filter(None, [item.ours, item.needs])) for item in found]
+    decided = [
+        f"{_marked(item.verdict)}: {_link(item.run)} ({said})"
+        for item, said in zip(found, counts, strict=True)
+    ]
     decided += [
         f"holds: `{check.test}`" + (f" ({check.note})" if check.note else "")
         for check in elsewhere()

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import exp, sqrt
+from math import exp, hypot, sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +17,7 @@ Parts = list[tuple[float, float]]  # variances with their degrees of freedom
 _NO_OUTCOMES = "which test samples were right is not on record"
 _SPLITS_ALONE = f"from the splits alone: {_NO_OUTCOMES}"
 _SAME_TRAINING = "the training set is taken as drawn"
-_SAME_TESTS = "the test sets are taken as given"
+_ON_THESE = "on these training sets"
 _SAME_ACCURACY = 1e-9
 
 
@@ -70,33 +70,78 @@ def _one_split(differences: Values, outcomes: Sequence[Outcomes] | None) -> Esti
     value = 100 * float(differences[0])
     if outcomes is None:
         return unknown(value, f"one split, and {_NO_OUTCOMES}")
-    bounds = _score_bounds(outcomes, outcomes[0].n_effective)
-    return Estimate(value, _points(bounds), "paired, one split", _SAME_TRAINING)
+
+    def of_draws(n: int) -> Bounds:
+        return _points(_score_bounds(outcomes, n * outcomes[0].n_effective))
+
+    method = "paired, one split"
+    return Estimate(value, of_draws(1), method, _SAME_TRAINING, on_these=True, of_draws=of_draws)
 
 
 def random_splits(
     differences: Values, design: RandomSplits, outcomes: Sequence[Outcomes] | None
 ) -> Estimate:
-    r"""Return the corrected resampled t interval, for splits that overlap.
+    r"""Return the interval over random splits of one pool, for other test samples and draws of it.
 
-    J random splits of one pool share samples, so the variance of their mean is not s² / J but, when
-    two of them have the correlation :math:`\rho`,
+    Two splits test some samples in common, and a sample that is right on one may be so on the
+    other: with c, the covariance of two splits that samples tested in both make (clusters), and
+    s², the variance between splits, which c is not in, the variance of the mean of J splits is
+    c + s² / J. Without training sets s² would be w - c, where w is the variance of a split by its
+    samples. The interval is the wider of two: the score interval of as many samples as the test
+    sets are worth together, of the variance c + (w - c) / J, and the t interval of
+    c + (s² - (w - c) / max(5, J)) / J, with J - 1 degrees of freedom of its second part. What is
+    taken off s² was chosen by simulation (`tests/bench/paper/test_coverage.py`): the wider of the
+    two would else be too wide. Where it is not on record which samples were tested, c is ρ w.
 
-    .. math:: \left(\frac{1}{J} + \frac{\rho}{1 - \rho}\right) s^2
-
-    (Nadeau and Bengio, Machine Learning 52, 2003), in a t interval of J - 1 degrees of freedom.
-    With outcomes it is never narrower than the score interval of as many samples as the test sets
-    are worth together, :math:`n / ((1 - \rho)/J + \rho)` of n each.
+    Without outcomes it is the corrected resampled t interval, of the variance
+    :math:`(1/J + \rho / (1 - \rho)) s^2` (Nadeau and Bengio, Machine Learning 52, 2003).
     """
     n_splits, rho = len(differences), design.correlation
-    variance = differences.var(ddof=1) * (1 / n_splits + rho / (1 - rho))
-    floor = None
-    if outcomes is not None:
-        n_effective = float(np.mean([found.n_effective for found in outcomes]))
-        floor = _score_bounds(outcomes, n_effective / ((1 - rho) / n_splits + rho))
-    method = f"corrected resampled t, {n_splits} splits"
-    parts: Parts = [(float(variance), n_splits - 1)]
-    return _estimate(differences, parts, floor, method)
+    spread = float(differences.var(ddof=1))
+    if outcomes is None:
+        parts: Parts = [(spread * (1 / n_splits + rho / (1 - rho)), n_splits - 1)]
+        method = f"corrected resampled t, {n_splits} splits"
+        return _estimate(differences, parts, None, method)
+    n_effective = float(np.mean([found.n_effective for found in outcomes]))
+    within = _within(outcomes)
+    share = _shared(outcomes, rho)
+    common, alone = share * within, (1 - share) * within
+
+    def bounds_of(n: int, between: float) -> Bounds:
+        excess = max(0.0, between - alone / max(5, n))
+        samples = _score_bounds(outcomes, n_effective / (share + (1 - share) / n))
+        normal, t = (_t_bounds(value, [part]) for part in ((common, np.inf), (excess / n, n - 1)))
+        return _wider(samples, _squares_added(normal, t))
+
+    value = float(differences.mean())
+    return Estimate(
+        100 * value,
+        _points(bounds_of(n_splits, spread)),
+        f"clustered by test samples, t over {n_splits} splits",
+        "" if outcomes[0].samples is not None else "which samples splits share is not on record",
+        of_draws=lambda n: _points(bounds_of(n, max(alone, spread))),
+    )
+
+
+def _within(outcomes: Sequence[Outcomes]) -> float:
+    """Return the variance of a split's difference by its test samples."""
+    of_splits = [
+        float((found.deviations**2).sum()) * found.n_effective / (found.n_effective - 1)
+        for found in outcomes
+    ]
+    return float(np.mean(of_splits))
+
+
+def _shared(outcomes: Sequence[Outcomes], correlation: float) -> float:
+    """Return the part of it that another split has too; ``correlation`` if that is not known."""
+    samples = [found.samples for found in outcomes]
+    deviations = np.concatenate([found.deviations for found in outcomes])
+    squares = float((deviations**2).sum())
+    if any(one is None for one in samples) or not squares:
+        return correlation
+    _, numbers = np.unique(np.concatenate(samples), return_inverse=True)
+    clusters = float((np.bincount(numbers, deviations) ** 2).sum())
+    return min(1.0, max(0.0, (clusters / squares - 1) / (len(outcomes) - 1)))
 
 
 def crossed_sets(
@@ -107,8 +152,11 @@ def crossed_sets(
     Combinations that share a set are not independent. With training sets as the units, the means of
     the choices over the test sets are the delete-d jackknife's replicates; its variance has one
     degree of freedom less than there are training sets. To this comes the variance of the test
-    sets' mean: with outcomes of their samples, else of the test sets as a random draw. The interval
-    conditional on the training sets has the samples' variance alone.
+    sets' mean: with outcomes of their samples, else of the test sets as a random draw.
+
+    With outcomes that interval is the one ``beyond`` these training sets. The interval that decides
+    is conditional on them, as that of one split is, and has the samples' variance alone: as many
+    training sets as a dataset has, three, leave the other two degrees of freedom.
     """
     value = 100 * float(differences.mean())
     if not design.is_complete:
@@ -120,21 +168,21 @@ def crossed_sets(
     means = differences[places].mean(axis=1)
     squares = float(((means - means.mean()) ** 2).sum())
     parts: Parts = [(design.jackknife_factor * squares, design.n_train_sets - 1)]
-    floor = conditional = None
+    method = f"jackknife over {design.n_train_sets} training sets, {n_tests} test sets"
     if outcomes is not None:
         groups = [[outcomes[place] for place in of_test] for of_test in places.T]
         of_samples = [_of_samples(group, n_tests) for group in groups]
-        conditional = _points(_t_bounds(value / 100, of_samples))
-        parts += of_samples
-        floor = _score_bounds(outcomes, sum(group[0].n_effective for group in groups))
-    elif n_tests == 1:
+        n, together = outcomes[0].n_effective, sum(variance for variance, _ in of_samples)
+        # As many samples as the mean over the choices of training sets is worth.
+        floor = _score_bounds(outcomes, n * (_within(outcomes) / together if together else n_tests))
+        found = _estimate(differences, of_samples, floor, f"paired, {n_tests} test sets", _ON_THESE)
+        beyond = _estimate(differences, parts + of_samples, floor, method).bounds
+        return replace(found, on_these=True, beyond=beyond)
+    if n_tests == 1:
         return unknown(value, f"one test set, and {_NO_OUTCOMES}")
-    else:
-        of_tests = differences[places].mean(axis=0).var(ddof=1) / n_tests
-        parts.append((float(of_tests), n_tests - 1))
-    method = f"jackknife over {design.n_train_sets} training sets, {n_tests} test sets"
-    found = _estimate(differences, parts, floor, method, _SAME_TESTS)
-    return replace(found, conditional=conditional)
+    of_tests = differences[places].mean(axis=0).var(ddof=1) / n_tests
+    parts.append((float(of_tests), n_tests - 1))
+    return _estimate(differences, parts, None, method)
 
 
 def repeated_draws(differences: Values, outcomes: Sequence[Outcomes] | None) -> Estimate:
@@ -148,7 +196,7 @@ def repeated_draws(differences: Values, outcomes: Sequence[Outcomes] | None) -> 
         parts.append(_of_samples(outcomes, 1))
         floor = _score_bounds(outcomes, outcomes[0].n_effective)
     method = f"t over {len(differences)} draws"
-    return _estimate(differences, parts, floor, method, _SAME_TRAINING)
+    return replace(_estimate(differences, parts, floor, method, _SAME_TRAINING), on_these=True)
 
 
 def _of_samples(outcomes: Sequence[Outcomes], n_tests: int) -> tuple[float, float]:
@@ -170,15 +218,32 @@ def _estimate(
     value = 100 * float(differences.mean())
     if floor is None and not np.ptp(differences):
         return unknown(value, f"no difference between the splits, and {_NO_OUTCOMES}")
-    of_t = _t_bounds(value / 100, parts)
+    bounds = _t_bounds(value / 100, parts)
+    if floor is None:
+        return Estimate(value, _points(bounds), method, _SPLITS_ALONE)
+    return Estimate(value, _points(_wider(bounds, floor)), method, note)
+
+
+def _squares_added(one: Bounds, other: Bounds) -> Bounds:
+    """Return the interval whose half width, squared, is the sum of those of two with one center.
+
+    For the sum of two independent errors (Howe, J. Amer. Stat. Assoc. 69, 1974).
+    """
 
     def bounds(alpha: float) -> tuple[float, float]:
-        low, high = of_t(alpha)
-        if floor is None:
-            return low, high
-        return min(low, floor(alpha)[0]), max(high, floor(alpha)[1])
+        (low, high), (lower, higher) = one(alpha), other(alpha)
+        center, half = (low + high) / 2, hypot(high - low, higher - lower) / 2
+        return center - half, center + half
 
-    return Estimate(value, _points(bounds), method, _SPLITS_ALONE if floor is None else note)
+    return bounds
+
+
+def _wider(one: Bounds, other: Bounds) -> Bounds:
+    def bounds(alpha: float) -> tuple[float, float]:
+        lows, highs = zip(one(alpha), other(alpha), strict=True)
+        return min(lows), max(highs)
+
+    return bounds
 
 
 def _t_bounds(center: float, parts: Parts) -> Bounds:
@@ -243,8 +308,12 @@ def measured_ratio(left: Sequence[ArrayLike], right: Sequence[ArrayLike]) -> Est
     value, n = exp(ratios.mean()), len(ratios)
     if np.ptp(ratios) < _SAME:
         return exact(value)
-    error = ratios.std(ddof=1) / n**0.5
-    return _ratio_estimate(ratios.mean(), error, n - 1, f"t of the logarithms, {n} splits")
+    spread, method = ratios.std(ddof=1), f"t of the logarithms, {n} splits"
+
+    def of_draws(n: int) -> Estimate:
+        return _ratio_estimate(ratios.mean(), spread / n**0.5, n - 1, method)
+
+    return replace(of_draws(n), of_draws=lambda n: of_draws(n).bounds)
 
 
 def _positive(values: ArrayLike) -> np.ndarray:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from kmaps.bench.paper.claims import JudgedClaim, judge_claims
+from kmaps.bench.paper.draws import needed
 from kmaps.bench.paper.numbers import printed_numbers
 from kmaps.bench.paper.reproduced import Outcome, PrintedComparison, ToExact, compare
 from kmaps.bench.paper.tables import deviation_text, interval_range, texts, verdict_of
@@ -46,6 +47,7 @@ class Item:
     reason: str = ""  # why it is not measured
     of: str = ""  # the paper and the table of a number, the identifier of a claim
     off: float | None = None  # points for percentages, else percent
+    needs: str = ""  # how many draws would decide an undecided claim
 
 
 @dataclass(frozen=True)
@@ -152,15 +154,14 @@ def _claim(run: str, claim: JudgedClaim) -> Item:
         verdict=verdict,
         standing=str(lasting or "") if findings else verdict,
         of=claim.id,
+        needs=needed(claim.judgement),
     )
 
 
 def stored(items: Iterable[Item]) -> str:
     """Return what :data:`STORED` keeps: what the papers say, and the standing of each."""
-    kept = [
-        {name: getattr(item, name) for name in ("kind", "name", "run", "printed", "standing")}
-        for item in items
-    ]
+    names = ("kind", "name", "run", "printed", "standing", "needs")
+    kept = [{name: getattr(item, name) for name in names} for item in items]
     return json.dumps(kept, indent=1, ensure_ascii=False) + "\n"
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import isnan
 
 from kmaps.bench.paper.claims import JudgedClaim
+from kmaps.bench.paper.draws import needed
 from kmaps.bench.paper.numbers import PrintedTable, printed_tables
 from kmaps.bench.paper.reproduced import JUDGED, Outcome, PrintedComparison
 from kmaps.bench.paper.statements import criteria
@@ -16,9 +17,10 @@ _RULE = (
     "A comparison holds when all of its interval does: the 95 % interval, for 'within' the 90 % "
     "interval (two one-sided tests of 5 %). It fails when all of its 95 % interval does, with "
     "Holm's correction for the other comparisons of its claim; else it is undecided. A claim holds "
-    "when all its comparisons hold, and fails when one fails. Where training sets are named, the "
-    "interval 'on these training sets' does not know how others would come out; it is shown, and "
-    "decides nothing."
+    "when all its comparisons hold, and fails when one fails. Where a dataset has its training "
+    "sets, or there is one split, the interval that decides is on these training sets; next to it "
+    "is the one for others too, where there are several. How many draws would decide is computed "
+    "from the variances of samples and splits, for differences that stay as they are."
 )
 _NEEDED = {"above": "at least {} points", "about": "within ± {} points", "smaller": "at least {} ×"}
 
@@ -91,16 +93,18 @@ def _line(claim: JudgedClaim) -> list[str]:
     verdict = verdict_of(claim)
     shown = bold(verdict, verdict == Verdict.FAILS)
     counts = claim.judgement.counts if claim.judgement.findings else ""
+    counts = "; ".join(filter(None, [counts, needed(claim.judgement)]))
     return [claim.id, claim.text, shown, counts, interval_range(claim.judgement.findings)]
 
 
 def _details(findings: Sequence[tuple[str, Finding]]) -> Part:
     head = ["claim", "compared", "needed", "verdict", "ours", "interval"]
     rows = [_detail(name, found) for name, found in findings]
-    if any(found.conditional_interval for _, found in findings):
-        head.append("on these training sets")
+    if any(found.interval_beyond for _, found in findings):
+        head[-1] += ", on these training sets"
+        head.append("for others too")
         for row, (_, found) in zip(rows, findings, strict=True):
-            known = found.conditional_interval
+            known = found.interval_beyond
             row.append(_interval(found, known) if known else "")
     table = Table(head, rows, texts=4)
     estimates = [found.estimate for _, found in findings]

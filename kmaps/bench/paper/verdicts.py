@@ -51,7 +51,9 @@ class Estimate:
     bounds: Bounds | None  # of alpha, the two-sided interval; None where the records allow none
     method: str  # how the interval was made, in a few words
     note: str = ""  # what the interval does not know, or why there is none
-    conditional: Bounds | None = None  # on these training sets: others are not in it; it is shown
+    on_these: bool = False  # whether other training sets than these are not in it
+    beyond: Bounds | None = None  # then the interval for others too, where the design has one
+    of_draws: Callable[[int], Bounds] | None = None  # that as many draws like these would have
 
 
 def exact(value: float) -> Estimate:
@@ -124,10 +126,19 @@ class Finding:
         return self.estimate.bounds and self.estimate.bounds(LEVELS[self.comparison.relation])
 
     @property
-    def conditional_interval(self) -> tuple[float, float] | None:
-        """The same for these training sets, where that is another one."""
-        found = self.estimate.conditional
-        return found and found(LEVELS[self.comparison.relation])
+    def interval_beyond(self) -> tuple[float, float] | None:
+        """The same for other training sets too, where that is another one."""
+        return self.estimate.beyond and self.estimate.beyond(LEVELS[self.comparison.relation])
+
+    @property
+    def is_of_these(self) -> bool:
+        """Whether it is decided on these training sets alone."""
+        comparison, beyond = self.comparison, self.interval_beyond
+        if self.verdict is Verdict.UNDECIDED or not self.estimate.on_these:
+            return False
+        return not beyond or (
+            decide(comparison.relation, comparison.bound, *beyond) is not self.verdict
+        )
 
 
 @dataclass(frozen=True)
@@ -158,6 +169,8 @@ class Judgement:
         words = [f"{hold} of {len(verdicts)} hold"]
         words += [f"{fail} fail"] if fail else []
         words += [f"{open_} undecided"] if open_ else []
+        of_these = sum(finding.is_of_these for finding in self.findings)
+        words += [f"{of_these} decided on these training sets alone"] if of_these else []
         return ", ".join(words)
 
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tokenize import TokenError
 from types import MappingProxyType
+from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
@@ -106,6 +107,7 @@ def _members(path: Path) -> list[tuple[str, NDArray[np.generic]]]:
 
 
 CORRECT = "correct"  # the name of the file, without its suffix
+_SAMPLES = "samples"
 
 _ROUNDING = 1e-9  # of an accuracy
 
@@ -120,12 +122,12 @@ class Correct:
 
     correct: NDArray[np.bool_]
     per_class: NDArray[np.integer]  # how many samples each class has
+    samples: NDArray[np.integer] | None = None  # which of the dataset they are, where on record
 
     @classmethod
     def of(cls, truth: NDArray, predicted: NDArray) -> "Correct":
-        order = np.argsort(truth, kind="stable")
         _, per_class = np.unique(truth, return_counts=True)
-        return cls((predicted == truth)[order], per_class)
+        return cls(in_order_of(truth, predicted == truth), per_class)
 
     @property
     def accuracy(self) -> float:
@@ -147,6 +149,25 @@ class Correct:
         return {"bits": np.packbits(self.correct), "per_class": self.per_class.astype(np.uint32)}
 
 
+def in_order_of(truth: NDArray, values: NDArray) -> NDArray:
+    """Return values of the test samples class by class, in each as in the split."""
+    return values[np.argsort(truth, kind="stable")]
+
+
+def _split_key(split: int) -> str:
+    return f"split-{split}"
+
+
+def collect(folder: Path, cells: Mapping[str, Any], tested: Mapping[int, NDArray]) -> None:
+    """Put together the arrays of cells, by their keys, and which samples splits test."""
+    collect_arrays(folder, cells)
+    if (folder / CORRECT).is_dir():
+        for split, samples in tested.items():
+            write_arrays(folder, _split_key(split), {_SAMPLES: samples}, CORRECT)
+    splits = dict.fromkeys(_split_key(cell.split) for cell in cells.values())
+    collect_arrays(folder, [*cells, *splits], CORRECT)
+
+
 CorrectOf = dict[str, Correct]  # by the keys of cells
 
 NOT_ON_RECORD: Mapping[str, Correct] = MappingProxyType({})
@@ -164,13 +185,20 @@ def read_correct(path: Path, records: Iterable[Record]) -> CorrectOf:
         return {}
     folder = records_file.parent
     by_key = {record["key"]: record for record in records if record["status"] == "ok"}
-    found = read_arrays(folder, by_key, CORRECT)
-    return {key: _checked(arrays, by_key[key], folder) for key, arrays in found.items()}
+    names = {
+        _split_key(record["split"]) for record in by_key.values() if record["split"] is not None
+    }
+    found = read_arrays(folder, [*by_key, *names], CORRECT)
+    tested = {name: found.pop(name).get(_SAMPLES) for name in names & found.keys()}
+    return {key: _checked(arrays, by_key[key], folder, tested) for key, arrays in found.items()}
 
 
-def _checked(arrays: Arrays, record: Record, folder: Path) -> Correct:
+def _checked(
+    arrays: Arrays, record: Record, folder: Path, tested: Mapping[str, NDArray | None]
+) -> Correct:
     file = f"{folder / CORRECT}.npz: {cell_name(record)}"
     bits, per_class, n = arrays.get("bits"), arrays.get("per_class"), record["n_test"]
+    samples = tested.get(_split_key(record["split"]))
     if (
         bits is None
         or per_class is None
@@ -181,12 +209,13 @@ def _checked(arrays: Arrays, record: Record, folder: Path) -> Correct:
         or per_class.ndim != 1
         or per_class.sum() != n
         or not per_class.all()
+        or (samples is not None and not _are_samples(samples, n))
     ):
         raise InputError(
             f"{file}: not one bit for each of its {n} test samples; restore the file, or measure "
             "again into another folder (kmaps run NAME --out FOLDER)"
         )
-    found = Correct(np.unpackbits(bits, count=n).astype(bool), per_class)
+    found = Correct(np.unpackbits(bits, count=n).astype(bool), per_class, samples)
     for column, ours in found.columns.items():
         recorded = record[column]
         if recorded is not None and abs(recorded - ours) > _ROUNDING:
@@ -196,3 +225,8 @@ def _checked(arrays: Arrays, record: Record, folder: Path) -> Correct:
                 "another folder (kmaps run NAME --out FOLDER)"
             )
     return found
+
+
+def _are_samples(samples: NDArray, n: int) -> bool:
+    shaped = samples.dtype.kind == "u" and samples.shape == (n,)
+    return shaped and len(np.unique(samples)) == n

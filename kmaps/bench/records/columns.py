@@ -36,9 +36,7 @@ COLUMNS = _declared()
 """Every column, in order. Times in seconds, sizes in bytes, null where not measured."""
 
 PICKLED = "pickled"  # what ``storage_form`` says where a part is a third-party estimator
-LATER = frozenset(name for name, column in COLUMNS.items() if column.later)
-"""Columns that older records of this format lack; there they are null."""
-
+LATER = frozenset(name for name, column in COLUMNS.items() if column.later)  # null in older records
 _LONGEST = 60  # characters of a value in a message
 
 MORE = "more"  # the key in the file of what a kind measures besides these columns, by its own names

@@ -12,8 +12,7 @@ from kmaps.errors import InputError, NothingMeasured
 from kmaps.io import atomic_file
 
 FILE_NAME = "records.jsonl"
-DEFINITION = "experiment.yaml"
-"""The experiment of a run, next to its records, where it is none that comes with kmaps."""
+DEFINITION = "experiment.yaml"  # next to the records, where it is none that comes with kmaps
 
 
 def records_path(path: str | Path) -> Path:

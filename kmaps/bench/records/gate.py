@@ -52,9 +52,7 @@ CONDITIONS = {
 }
 """Record columns that must agree for two measurements to compare, with their names in messages."""
 
-VERDICTS = ("worse", "missing", "not measured", "improved", "new", "same")
-"""Worst first, the order of the report."""
-
+VERDICTS = ("worse", "missing", "not measured", "improved", "new", "same")  # worst first
 _ROUNDING = 1e-12  # a loss of exactly the tolerance is within it, whatever the last bit says
 
 

@@ -201,11 +201,6 @@ def short_names(rows: Iterable[Row]) -> dict[str, str]:
     return {row.identity: _learner(row) or table.name(row) for row in rows}
 
 
-def short_label(row: Row) -> str:
-    """Return the label of a row by itself."""
-    return short_labels([row])[0][row.identity]
-
-
 _SAID = {"coded": SOLVERS["coded"], "libsvm": "LIBSVM, on the kernel matrices of their outputs"}
 """What is said once of rows that are trained so; LIBLINEAR is what maps are for."""
 

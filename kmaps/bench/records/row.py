@@ -11,8 +11,7 @@ LATER: dict[str, dict[str, Any]] = {"anchor": {"weights": "equal"}}
 """Parameters that maps got after records were published, at the values that records mean that do
 not name them: at these they are no part of keys."""
 
-BY_ITSELF = "own"
-"""The solver of a third-party classifier, which needs none; the word stands in records and keys."""
+BY_ITSELF = "own"  # the solver of a third-party classifier, which needs none; stands in records
 
 
 def is_third_party(method: str) -> bool:
@@ -95,5 +94,4 @@ def in_words(params: Mapping[str, Any]) -> str:
     return "".join(f" {key}={value}" for key, value in params.items())
 
 
-ROW_COLUMNS = ("method", "params", "solver", "learner", "size")
-"""The columns of a record that make its row."""
+ROW_COLUMNS = ("method", "params", "solver", "learner", "size")  # that make a record's row

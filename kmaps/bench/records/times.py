@@ -18,15 +18,9 @@ from kmaps.errors import InputError
 
 FILE_NAME = "times.jsonl"
 
-MOST_OTHERS = 0.1
-"""Processors that may be busy with other work, or stolen, on a computer that counts as idle."""
-
-MOST_AVERAGE = 0.75
-"""Load average, by processor, that an idle computer may have left from what ran before."""
-
-CONDITIONS = ("cpu", "cores", "threads", "jobs")
-"""Columns, of lines and of records, that must agree for times to compare."""
-
+MOST_OTHERS = 0.1  # processors busy with other work, or stolen, of a computer that counts as idle
+MOST_AVERAGE = 0.75  # load average, by processor, that what ran before may have left
+CONDITIONS = ("cpu", "cores", "threads", "jobs")  # must agree for times to compare
 Line = dict[str, Any]
 
 COLUMNS: dict[str, str] = {  # every column of a line with its meaning

@@ -220,7 +220,7 @@ def as_pdf(page: Page) -> bytes:
         )
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         source, out = Path(folder, "page.html"), Path(folder, "page.pdf")
-        source.write_text(as_html(page, opened=True))
+        source.write_text(as_html(page, opened=True), "utf-8")
         command = [browser, "--headless", "--disable-gpu", "--no-pdf-header-footer"]
         command += ["--no-sandbox"] * (os.name == "posix" and os.geteuid() == 0)  # root has none
         command += [f"--user-data-dir={folder}/profile", f"--print-to-pdf={out}", source.as_uri()]

@@ -62,8 +62,7 @@ def _names(pattern: str, labels: Iterable[str]) -> bool:
     return any(fnmatchcase(label, one) for label in labels for one in wanted)
 
 
-EVERYBODYS = ("interpret", "kmaps", "lightgbm", "sklearn")
-"""The packages from which any experiment may take estimators."""
+EVERYBODYS = ("interpret", "kmaps", "lightgbm", "sklearn")  # any experiment may use them
 
 
 @dataclass(frozen=True)
@@ -137,14 +136,10 @@ def code_of(
         if spec := _beside(_package(method), experiment.folder):
             folders = [Path(name) for name in spec.submodule_search_locations or ()]
             paths = sorted(path for one in folders for path in one.rglob("*.py"))
-            sources = [path.read_bytes() for path in paths or [Path(str(spec.origin))]]
-            parts = b"".join(hashlib.sha256(source).digest() for source in sources)
-            found[method] = hashlib.sha256(parts).hexdigest()
-    odd = [
-        one
-        for one in records
-        if one["status"] == "ok" and one["code"] not in (None, found.get(one["method"]))
-    ]
+            source = b"".join(map(Path.read_bytes, paths or [Path(str(spec.origin))]))
+            found[method] = hashlib.sha256(source).hexdigest()
+    measured = [one for one in records if one["status"] == "ok"]
+    odd = [one for one in measured if one["code"] not in (None, found.get(one["method"]))]
     if odd:
         raise ConfigError(
             f"the code of {_package(odd[0]['method'])} has changed since {cell_name(odd[0])} was "

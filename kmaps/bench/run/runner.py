@@ -5,7 +5,6 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from kmaps import threads as compiled_threads
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds.kind import Cell, Kind
 from kmaps.bench.kinds.shown import CHOICE, SEARCH, draw_figures
-from kmaps.bench.records.arrays import CORRECT, collect_arrays, write_arrays
+from kmaps.bench.records.arrays import CORRECT, collect, write_arrays
 from kmaps.bench.records.columns import COLUMNS, FORMAT, Record
 from kmaps.bench.records.file import RecordsFile, latest, write_definition
 from kmaps.bench.run.environment import check_solvers, describe, versions_of
@@ -181,8 +180,8 @@ def run(
                     if fail_fast and record["status"] == "failed":
                         break
         records = latest([*file.records, *new], planned)
-        collect_arrays(folder, planned)
-        collect_arrays(folder, planned, CORRECT)
+        # With skip_bad, which images are left out is known only where they are read.
+        collect(folder, planned, kind.tested(planned.values()) if new and not skip_bad else {})
         draw_figures(kind.shown.figures(experiment), records, folder, again=bool(new))
     found = latest(records, wanted)
     return Outcome(found, len(new), len(wanted) - len(found))
@@ -234,15 +233,13 @@ class _Recording:
         records = {record["key"]: record for record in self.file.records}
         for follow in (False, True):
             cells = {key: cell for key, cell in todo.items() if bool(cell.first) is follow}
-            if not cells:
-                continue
             ready, failed = self._with_choices(cells, records) if follow else (cells, [])
-            batches = batches_of(self.kind, ready)
-            with closing(workers.measured(self.kind, function, batches)) as results:
-                for done, machine in chain(((one, {}) for one in failed), results):
-                    record = self._record(todo[done.key], done, machine)
-                    records[done.key] = record
-                    yield record
+            if batches := batches_of(self.kind, ready):
+                with closing(workers.measured(self.kind, function, batches)) as results:
+                    for done, machine in results:
+                        records[done.key] = self._record(todo[done.key], done, machine)
+                        yield records[done.key]
+            yield from (self._record(todo[done.key], done, {}) for done in failed)
 
     def _with_choices(
         self, cells: Mapping[str, Cell], records: Mapping[str, Record]
@@ -262,12 +259,24 @@ class _Recording:
 
     def _record(self, cell: Cell, done: Finished, machine: Mapping[str, Any]) -> Record:
         """Write the record of a cell, its arrays before the record itself, and return it."""
-        code = {"code": self.digests.get(cell.row.method)}
-        record = _record({**self.shared, **machine, **code}, cell, done, self.kind)
-        if not isinstance(done.result, Failure):
-            write_arrays(self.folder, done.key, done.result.arrays)
-            if done.result.correct:
-                write_arrays(self.folder, done.key, done.result.correct.arrays, CORRECT)
+        shared, method, result = {**self.shared, **machine}, cell.row.method, done.result
+        record = {
+            **shared,
+            **cell.columns,
+            "versions": {**shared["versions"], **versions_of(method)},
+            "code": self.digests.get(method),
+            "key": done.key,
+            "data_digest": self.kind.digest(cell),
+            "seed": cell.seed,
+            "started": done.started.isoformat(timespec="seconds"),
+        }
+        if isinstance(result, Failure):
+            record |= {"status": "failed", "error": result.error, "traceback": result.traceback}
+        else:
+            record |= {"status": "ok", **result.columns}
+            write_arrays(self.folder, done.key, result.arrays)
+            if result.correct:
+                write_arrays(self.folder, done.key, result.correct.arrays, CORRECT)
         self.file.append(record)
         self.tally.count(done.key, record, done.seconds)
         return record
@@ -292,19 +301,3 @@ def _shared_columns(workers: Workers, command: str) -> dict[str, Any]:
         "traceback": "",
         "warnings": [],
     }
-
-
-def _record(shared: Mapping[str, Any], cell: Cell, done: Finished, kind: Kind) -> Record:
-    record = {
-        **shared,
-        **cell.columns,
-        "versions": {**shared["versions"], **versions_of(cell.row.method)},
-        "key": done.key,
-        "data_digest": kind.digest(cell),
-        "seed": cell.seed,
-        "started": done.started.isoformat(timespec="seconds"),
-    }
-    if isinstance(done.result, Failure):
-        why = {"error": done.result.error, "traceback": done.result.traceback}
-        return {**record, "status": "failed", **why}
-    return {**record, "status": "ok", **done.result.columns}

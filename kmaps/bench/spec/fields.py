@@ -150,6 +150,8 @@ def _unique(values: list) -> None:
 def _folder_name(value: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", value):
         raise ValueError(f"expected letters, digits, '-', '_' and '.', got {value!r}")
+    if re.fullmatch(r"(?i)(con|prn|aux|nul|(com|lpt)\d)(\..*)?|.*\.", value):
+        raise ValueError(f"Windows has no folder {value!r}; choose another name")
     return value
 
 

@@ -45,10 +45,8 @@ and ``exact-coded`` are ``libsvm`` and ``coded`` with the kernel itself.
 """
 FORMS = ("auto", "low-rank", "full", "local", "two-level")
 
-LEARNER_KEYS = ("form", "calibrate", "normalize")
-"""What rows on one map may differ in besides their solver."""
-ROW_KEYS = ("solver", *LEARNER_KEYS)
-"""Keys of an entry of ``maps`` that are not parameters of its map."""
+LEARNER_KEYS = ("form", "calibrate", "normalize")  # in what rows on one map may differ
+ROW_KEYS = ("solver", *LEARNER_KEYS)  # of an entry of ``maps``, no parameters of its map
 
 
 def _dotted(value: str) -> str:
@@ -174,8 +172,7 @@ def map_mistakes(
             yield at(root, ("maps", i, *place), problem, key=key)
 
 
-Found = Iterator[tuple[Place, str, bool]]
-"""Mistakes in an entry: the place in it, what is wrong, and whether with the key there."""
+Found = Iterator[tuple[Place, str, bool]]  # place of a mistake, what is wrong, whether with the key
 
 
 def _estimator_mistakes(entry: dict[str, Any]) -> Found:

@@ -7,16 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.bench.run.clock import Timing
-from kmaps.bench.work.errors import (
-    Range,
-    SpanErrors,
-    SquareErrors,
-    approximate,
-    encode,
-    over_differences,
-    over_ratios,
-    parse_range,
-)
+from kmaps.bench.work import errors
 from kmaps.errors import ConfigError
 from kmaps.kernels import LOG_KERNELS, STATIONARY, Kernel
 from kmaps.maps import homogeneous_kernel, log_kernel, make_map
@@ -37,18 +28,19 @@ def outputs(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Fit a map on a range of values; return so many of these, and what it makes of each."""
     feature_map.fit(_learned(options)[:, None])
-    values = Range.parse(options["range"], options["integers"]).values(points)
-    return values, encode(feature_map, values[:, None])
+    values = errors.Range.parse(options["range"], options["integers"]).values(points)
+    return values, errors.encode(feature_map, values[:, None])
 
 
 def _learned(options: Mapping[str, Any]) -> NDArray[np.float64]:
-    """Return the values that maps learn from: by default those of the range itself."""
-    return Range.parse(options["fit_range"] or options["range"], options["integers"]).values()
+    return errors.Range.parse(
+        options["fit_range"] or options["range"], options["integers"]
+    ).values()
 
 
 def compare(
     feature_map: Any, kernel: str | Kernel, options: Mapping[str, Any], timing: Timing
-) -> SquareErrors | SpanErrors:
+) -> errors.SquareErrors | errors.SpanErrors:
     """Fit a map and compare its inner products with a kernel, additive or, over differences,
     stationary.
 
@@ -66,11 +58,11 @@ def compare(
 
 def _compared(
     feature_map: Any, kernel: str | Kernel, options: Mapping[str, Any], timing: Timing
-) -> SquareErrors | SpanErrors:
+) -> errors.SquareErrors | errors.SpanErrors:
     relative = options["relative"]
-    span = parse_range(options["range"], options.get("integers", False))
-    if isinstance(span, Range):
-        return approximate(
+    span = errors.parse_range(options["range"], options.get("integers", False))
+    if isinstance(span, errors.Range):
+        return errors.approximate(
             feature_map,
             kernel,
             span.values(),
@@ -80,10 +72,10 @@ def _compared(
         )
     if span.of == "ratios":
         homogeneous = homogeneous_kernel(kernel)
-        return over_ratios(feature_map, homogeneous, span, relative=relative, timing=timing)
+        return errors.over_ratios(feature_map, homogeneous, span, relative=relative, timing=timing)
     if not isinstance(kernel, str):
         raise TypeError(f"kernel={kernel!r}: expected the name of a stationary kernel")
-    return over_differences(
+    return errors.over_differences(
         feature_map,
         STATIONARY[kernel](options["sigma"]),
         span,

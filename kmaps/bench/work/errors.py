@@ -26,9 +26,7 @@ from kmaps.maps import homogeneous_kernel
 
 POINTS = 256  # values on each side of the square, for a range that is not one of integers
 
-SPAN_POINTS = {1: 20_001, 2: 401, 3: 61}
-"""Points along each axis, by the number of inputs: where errors between coarser points show."""
-
+SPAN_POINTS = {1: 20_001, 2: 401, 3: 61}  # along each axis, by the number of inputs
 _BLOCK = 20_000  # points encoded at once
 
 

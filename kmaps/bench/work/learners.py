@@ -18,5 +18,4 @@ the paper's may have."""
 
 GROUPS = ("group", "group-hinge")  # those that LIBLINEAR does not train
 
-CHOOSERS = ("strongest", "resampled")
-"""What chooses frequencies for a dense model: the weights of a dense pilot, or `resample`."""
+CHOOSERS = ("strongest", "resampled")  # of frequencies: by a dense pilot, or by `resample`

@@ -20,12 +20,8 @@ from kmaps.maps.lowdim.cosines import CosineSum, atom_slopes, atom_values
 from kmaps.maps.lowdim.lp import Fit, error_norm, minimise
 from kmaps.maps.lowdim.target import Target
 
-FIRST_STEP = 0.1
-"""The first largest change of a frequency, in half waves (ldefm Sect. 4.2 takes 0.1 for M = π)."""
-
-PRECISION = 1e-4
-"""Part of the error: steps that promise less end the iteration, lower peaks are flat."""
-
+FIRST_STEP = 0.1  # largest change of a frequency, in half waves (ldefm 4.2: 0.1 for M = π)
+PRECISION = 1e-4  # of the error: steps that promise less end it, lower peaks are flat
 _LAST_STEP = 1e-8
 _MOST_STEPS = 60
 _ROUNDING = 1e-15

@@ -60,8 +60,7 @@ class JointMap(DenseMap):
         self.n_outputs_ = self._cosines.dim
         return self
 
-    def _check_parameters(self) -> None:
-        check_joint(self)
+    _check_parameters = check_joint
 
     def _signature(self) -> Callable:
         if callable(self.kernel):
@@ -150,8 +149,7 @@ class MultiLowDimMap(JointMap):
     levels: int | None = None
     continuous: bool = True
 
-    def _check_parameters(self) -> None:
-        check_lowdim_joint(self)
+    _check_parameters = check_lowdim_joint
 
     def _approximate(self, signature: Callable, length: NDArray) -> CosineSum:
         problem = BoxProblem(signature, length, self.dim, self.levels, self.continuous)

@@ -12,8 +12,7 @@ from kmaps.maps.lowdim.table import tabulated
 from kmaps.maps.lowdim.target import Problem
 from kmaps.maps.parameters import check_request
 
-LARGEST_DIM_FOR_AN_ERROR = 31
-"""Up to how many outputs per feature programs look for a given error; 2^n - 1, as is 7."""
+LARGEST_DIM_FOR_AN_ERROR = 31  # outputs up to which programs look for an error; 2^n - 1
 
 
 def lp_signature(

@@ -44,7 +44,7 @@ def tabulated(problem: Problem, dim: int) -> Solution | None:
 
 @cache
 def _rows() -> dict[tuple, list[str]]:
-    text = resources.files("kmaps.maps.lowdim").joinpath("optimal.csv").read_text()
+    text = resources.files("kmaps.maps.lowdim").joinpath("optimal.csv").read_text("utf-8")
     rows = {}
     for line in text.splitlines()[1:]:
         kernel, error, dim, ratio, *rest = line.split(",")

@@ -135,12 +135,9 @@ class Target:
         left, right = fine[np.maximum(tops - 1, 0)], fine[np.minimum(tops + 1, size - 1)]
         golden = (np.sqrt(5) - 1) / 2
         for _ in range(40):  # golden sections, all peaks at once
-            inner_left, inner_right = (
-                right - golden * (right - left),
-                left + golden * (right - left),
-            )
-            rising = height(inner_left) < height(inner_right)
-            left, right = np.where(rising, inner_left, left), np.where(rising, right, inner_right)
+            first, last = right - golden * (right - left), left + golden * (right - left)
+            rising = height(first) < height(last)
+            left, right = np.where(rising, first, left), np.where(rising, right, last)
         candidates = np.stack([fine[tops], (left + right) / 2])
         heights = np.stack([height(row) for row in candidates])
         best = heights.argmax(axis=0)
@@ -281,7 +278,6 @@ class Problem:
         return target
 
     def _length(self) -> float:
-        """Return where the signature ends."""
         if self.period is not None:
             return self.period / 2
         if self.kind == "homogeneous":

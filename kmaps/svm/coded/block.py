@@ -28,6 +28,8 @@ from kmaps._loops import train as loops
 from kmaps._loops.vectors import aligned_zeros
 from kmaps.checks import present
 from kmaps.svm.coded.problem import CodedProblem, apart, is_close, random_state, starting_point
+from kmaps.svm.losses import Floats
+from kmaps.svm.reduction import Places
 
 _SAMPLE = 64  # members of a block at least, by whose change the length of a step is found
 
@@ -40,23 +42,23 @@ Table = NDArray[np.float32]
 class Climb:
     """Conjugate gradients on the variables at no bound (``free``)."""
 
-    free: NDArray[np.intp]
-    ridge: NDArray[np.float64]
-    diagonal: NDArray[np.float64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    margins: NDArray[np.float64]
-    rest: NDArray[np.float64]
-    direction: NDArray[np.float64]
-    curved: NDArray[np.float64]
-    step: NDArray[np.float64]
+    free: Places
+    ridge: Floats
+    diagonal: Floats
+    low: Floats
+    high: Floats
+    margins: Floats
+    rest: Floats
+    direction: Floats
+    curved: Floats
+    step: Floats
 
 
 @dataclass(frozen=True, eq=False)
 class State:
     """Where a block is."""
 
-    alpha: NDArray[np.float64]  # the variables of its members
+    alpha: Floats  # the variables of its members
     weights: Table  # those of all blocks together
     order: NDArray[np.int64]  # the members, those that are not settled first
     # As the state of `kmaps._loops.train.descend`:
@@ -64,8 +66,8 @@ class State:
     rise: float
     fall: float
     random: np.uint64
-    proposed: NDArray[np.float64] | None  # where the variables would be after a whole step
-    margins: NDArray[np.float64]  # of the members, when they were scored last
+    proposed: Floats | None  # where the variables would be after a whole step
+    margins: Floats  # of the members, when they were scored last
     climb: Climb | None
 
 
@@ -77,9 +79,7 @@ class StepResult(NamedTuple):
     numbers: tuple[float, ...]
 
 
-def begin(
-    task: loops.Task, n_weights: int, seed: tuple[int, ...], alpha: NDArray[np.float64] | None
-) -> State:
+def begin(task: loops.Task, n_weights: int, seed: tuple[int, ...], alpha: Floats | None) -> State:
     """Return the state before the first step, from given variables or the least ones."""
     n = len(task.members)
     return State(
@@ -178,7 +178,7 @@ def measure(
     return StepResult(state, None, (part * float(first), part * float(last), 2 * len(some)))
 
 
-def slopes(task: loops.Task, alpha: NDArray, margins: NDArray) -> NDArray[np.float64]:
+def slopes(task: loops.Task, alpha: NDArray, margins: NDArray) -> Floats:
     """Return the derivatives of the dual."""
     found = task.targets - margins - task.ridge * alpha
     return found - np.log(alpha / (task.upper - alpha)) if task.logistic else found
@@ -314,9 +314,7 @@ def _climb_of(state: State) -> Climb:
     return present(state.climb, "the climb")  # begun by `start_climb`
 
 
-def _weights(
-    block: CodedProblem, climb: Climb, step: NDArray[np.float64]
-) -> tuple[Table, tuple[float]]:
+def _weights(block: CodedProblem, climb: Climb, step: Floats) -> tuple[Table, tuple[float]]:
     """Return the weights of a change of the free variables, and the constant feature's."""
     table = aligned_zeros(block.n_weights)
     return table, (block.part(climb.free).rebuild(step, table),)

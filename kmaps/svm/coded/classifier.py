@@ -5,7 +5,7 @@ Each binary problem has the signs y_i = ±1 of its two sides and one of `kmaps.s
 
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,11 +18,11 @@ from kmaps.parallel import for_blocks, threads, threads_of
 from kmaps.svm.coded.estimator import Progress
 from kmaps.svm.coded.problem import CodedSolution, make_task
 from kmaps.svm.coded.streamed import StreamedClassifier
-from kmaps.svm.coded.training import CodedRows, check_weights
+from kmaps.svm.coded.training import CodedRows
 from kmaps.svm.learner import counting
-from kmaps.svm.losses import CODED_SVC, LOSSES, STORED, Combined, Loss, check_coded_svc
+from kmaps.svm.losses import LOSSES, STORED, Loss, check_coded_svc
 from kmaps.svm.probabilities import logistic_fit
-from kmaps.svm.reduction import BinaryProblem, Labels, combine_scores, count_problems
+from kmaps.svm.reduction import BinaryProblem, Labels, combine_scores
 
 
 @dataclass(eq=False, repr=False)
@@ -104,8 +104,8 @@ class CodedSVC(StreamedClassifier):
         Threads for the binary problems, one for each. None: as many as `kmaps.threads` says, -1:
         one per processor.
     verbose : int, default=0
-        Not 0: print how many binary problems there are, and every five seconds how many are solved
-        and about how long the others take.
+        Not 0: print how many binary problems there are, and every two seconds how many are solved
+        and about how long it takes still.
 
     Attributes
     ----------
@@ -161,7 +161,6 @@ class CodedSVC(StreamedClassifier):
     verbose: int = 0
 
     _stored = STORED["CodedSVC"]
-    _combined: ClassVar[Combined] = CODED_SVC
 
     def fit(
         self,
@@ -210,8 +209,7 @@ class CodedSVC(StreamedClassifier):
         self, training: CodedRows, labels: Labels, progress: Progress
     ) -> tuple[list[CodedSolution], NDArray | None]:
         n_weights = training.n_features * training.layout.form.size
-        check_weights(n_weights, count_problems(len(self.classes_), self.multiclass))
-        problems = list(self._problems(labels))
+        problems = list(self._problems(labels, n_weights))
         with threads(threads_of(self.n_jobs)):
             self._fit_probabilities(training, labels)
             solutions = self._timed("train_s", self._train, training, problems, progress)
@@ -266,7 +264,7 @@ class CodedSVC(StreamedClassifier):
             return solution
 
         with threadpool_limits(1, user_api="blas"):  # ours hold one problem each
-            return for_blocks(self._counted(train_one, len(problems)), len(problems), 1)
+            return for_blocks(self._progress(len(problems)).counted(train_one), len(problems), 1)
 
     def solve_sparse_problem(
         self, training: CodedRows, problem: BinaryProblem, start: NDArray | None

@@ -39,9 +39,7 @@ from kmaps.svm.coded.training import CodedRows, code_rows, code_samples, learns,
 from kmaps.svm.learner import BlockSource, Learner, input_errors
 from kmaps.svm.model_file import ModelFile, write_model
 
-Progress = Callable[[int, float, float], None] | None
-"""Is called with the number of a problem, its passes so far, and its relative duality gap."""
-
+Progress = Callable[[int, float, float], None] | None  # (number of a problem, passes, gap)
 Model = TypeVar("Model", bound="CodedEstimator")
 
 _NOTHING = np.empty(0)
@@ -101,7 +99,6 @@ class CodedEstimator(Learner):
         )
 
     def _check_map(self) -> None:
-        """Refuse what is neither a kernel nor a map with tables."""
         if isinstance(self.map, str):
             get_kernel(self.map)
         elif not (isinstance(self.map, Tabulated) or callable(self.map)):
@@ -111,7 +108,6 @@ class CodedEstimator(Learner):
             )
 
     def _coded(self, X: Any) -> CodedRows:
-        """Turn validated samples into codes."""
         converted = partial(
             code_samples,
             self.map,
@@ -142,6 +138,8 @@ class CodedEstimator(Learner):
         starts = self._starting_points(sizes)
         n_weights = training.n_features * layout.form.size
         self.n_blocks_ = np.array([self._count_blocks(rows, size) for size in sizes])
+        told = self._progress(len(tasks))
+        progress = progress or (told.passed if self.verbose else None)
 
         def train_one(column: int, n_threads: int) -> CodedSolution:
             n_blocks, solver = int(self.n_blocks_[column]), solve
@@ -167,11 +165,10 @@ class CodedEstimator(Learner):
         most = int(self.n_blocks_.max())
         with weights_in_memory(n_weights, at_once if most == 1 else 3 * at_once * most):
             n_threads = num_threads() // at_once
-            counted = self._counted(lambda column, _: train_one(column, n_threads), len(tasks))
+            counted = told.counted(lambda column, _: train_one(column, n_threads))
             return for_blocks(counted, len(tasks), 1)
 
     def _count_blocks(self, rows: CodeRows, n_members: int) -> int:
-        """Return how many blocks the rows of a problem are cut into."""
         n_rows = len(rows.bounds) - 1
         if self.n_blocks == "auto":
             from kmaps.svm.coded.rounds import count_blocks
@@ -316,7 +313,6 @@ class CodedEstimator(Learner):
         return function_of(self.model_, int(feature), names[feature])
 
     def _feature_names(self) -> list[str]:
-        """Return the names that the training samples came with, or x0, x1, …"""
         given = vars(self).get("feature_names_in_")
         if given is not None:
             return [str(name) for name in given]

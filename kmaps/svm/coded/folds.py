@@ -23,11 +23,10 @@ from kmaps.svm.coded.classifier import CodedSVC
 from kmaps.svm.coded.descent import solve
 from kmaps.svm.coded.problem import CodedProblem, make_task
 from kmaps.svm.coded.training import CodedRows, weights_in_memory
-from kmaps.svm.losses import Hinge
-from kmaps.svm.reduction import BinaryProblem, combine_scores, winners
+from kmaps.svm.losses import Floats, Hinge
+from kmaps.svm.reduction import BinaryProblem, Places, combine_scores, winners
 
-Split = tuple[NDArray[np.intp], NDArray[np.intp]]
-"""Numbers of the samples to train on, and of those that are left out."""
+Split = tuple[Places, Places]  # samples to train on, and those left out
 
 
 @dataclass
@@ -36,8 +35,8 @@ class _Fold:
 
     learner: CodedSVC
     problems: list[BinaryProblem]
-    held_out: NDArray[np.intp]
-    duals: list[NDArray[np.float64] | None] = field(init=False)
+    held_out: Places
+    duals: list[Floats | None] = field(init=False)
 
     def __post_init__(self) -> None:
         self.duals = [None] * len(self.problems)
@@ -56,7 +55,7 @@ class FoldModels:
         rows: CodedRows,
         y: ArrayLike,
         splits: Sequence[Split],
-        weights: NDArray[np.float64],
+        weights: Floats,
     ):
         self.rows, y = rows, np.asarray(y)
         self.members = np.arange(len(rows)) if rows.members is None else rows.members
@@ -67,12 +66,7 @@ class FoldModels:
         self.last_C = 0.0
 
     def _fold(
-        self,
-        model: CodedSVC,
-        y: NDArray,
-        weights: NDArray[np.float64],
-        train: NDArray[np.intp],
-        held_out: NDArray[np.intp],
+        self, model: CodedSVC, y: NDArray, weights: Floats, train: Places, held_out: Places
     ) -> _Fold:
         learner = clone(model).set_params(probability=None)
         problems = learner.problems_of(self.rows.take(train), y[train], weights[train])
@@ -108,7 +102,7 @@ class FoldModels:
             labels.append(classes[winners(decision)])
         return labels
 
-    def _train(self, n_weights: int, job: int, _: int) -> tuple[NDArray[np.float64], float]:
+    def _train(self, n_weights: int, job: int, _: int) -> tuple[Floats, float]:
         """Solve one problem; return its scores of the held-out rows, and its gap."""
         fold, k = self.jobs[job]
         learner, problem = fold.learner, fold.problems[k]

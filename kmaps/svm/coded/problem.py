@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from kmaps._loops import train as loops
 from kmaps._loops.forms import CodeRows, Form
-from kmaps.svm.losses import Loss
+from kmaps.svm.losses import Floats, Loss
+from kmaps.svm.reduction import Places
 
 _FIRST = 1e-6  # part of C at which the variables of the logistic loss start
 _MULTIPLES = 0.5, 2.0  # of weights, that are tried
@@ -29,8 +30,8 @@ class CodedSolution(NamedTuple):
 
     weights: NDArray[np.float32]
     constant: float
-    alpha: NDArray[np.float64]
-    margins: NDArray[np.float64]
+    alpha: Floats
+    margins: Floats
     primal: float
     dual: float
     passes: float
@@ -49,11 +50,11 @@ class CodedProblem(NamedTuple):
     task: loops.Task
     n_weights: int
 
-    def rebuild(self, alpha: NDArray[np.float64], weights: NDArray[np.float32]) -> float:
+    def rebuild(self, alpha: Floats, weights: NDArray[np.float32]) -> float:
         """Set the weights to w(alpha); return the weight of the constant feature."""
         return float(loops.rebuild(self.rows, self.form, self.task, alpha, weights))
 
-    def margins(self, weights: NDArray[np.float32], constant: float) -> NDArray[np.float64]:
+    def margins(self, weights: NDArray[np.float32], constant: float) -> Floats:
         """Return s_i f(x_i) for the members of the task."""
         found = np.empty(len(self.task.members))
         loops.margins(self.rows, self.form, self.task, weights, constant, found)
@@ -74,12 +75,7 @@ class CodedProblem(NamedTuple):
 
 
 def make_task(
-    members: NDArray[np.intp],
-    y: NDArray[np.float64],
-    norms: NDArray[np.float64],
-    costs: NDArray[np.float64],
-    loss: Loss,
-    bias: float,
+    members: Places, y: Floats, norms: Floats, costs: Floats, loss: Loss, bias: float
 ) -> loops.Task:
     """State a problem for labels ±1, or for targets, as the loss takes them.
 
@@ -100,7 +96,7 @@ def make_task(
     )
 
 
-def starting_point(task: loops.Task, alpha: NDArray[np.float64] | None) -> NDArray[np.float64]:
+def starting_point(task: loops.Task, alpha: Floats | None) -> Floats:
     """Return where to start: given variables inside the bounds of a task, or the least ones."""
     least = _FIRST * task.upper if task.logistic else np.zeros(len(task.members))
     if alpha is None:

@@ -24,6 +24,8 @@ from kmaps._loops import code_gram as loops
 from kmaps.errors import ConfigError
 from kmaps.parallel import for_blocks
 from kmaps.svm.coded.training import CodedRows
+from kmaps.svm.losses import Floats
+from kmaps.svm.reduction import Places
 
 _BLOCK_ROWS = 256
 _BLOCK_VALUES = 1 << 22  # outputs of frequent features at once
@@ -76,11 +78,7 @@ class _Outputs(NamedTuple):
 
     table: NDArray[np.float32]  # (1 or d, r, L)
     usual: NDArray[np.uint8]  # (d,), of each feature
-    scale: NDArray[np.float64]  # (d,), on the products of a feature
-
-    def table_of(self, features: NDArray[np.intp]) -> NDArray[np.float32]:
-        """The outputs of each code of some features, (k, r, L)."""
-        return self.table[features if len(self.table) > 1 else np.zeros_like(features)]
+    scale: Floats  # (d,), on the products of a feature
 
 
 def _outputs(rows: CodedRows) -> _Outputs:
@@ -147,7 +145,7 @@ def _without(listed: csr_array, features: NDArray[np.bool_]) -> csr_array:
     return csr_array((listed.data[kept], listed.indices[kept], bounds), listed.shape)
 
 
-def _add_frequent(out: NDArray[np.float32], pairs: _Pairs, features: NDArray[np.intp]) -> None:
+def _add_frequent(out: NDArray[np.float32], pairs: _Pairs, features: Places) -> None:
     """Add the products of frequent features, as matrices; symmetric: below the diagonal."""
     sides = (pairs.walked,) if pairs.symmetric else (pairs.walked, pairs.listed)
     by_feature = [side.tocsc() for side in sides]
@@ -165,14 +163,12 @@ def _add_frequent(out: NDArray[np.float32], pairs: _Pairs, features: NDArray[np.
             for_blocks(add, len(out), _BLOCK_ROWS)
 
 
-def _without_usual(
-    listed: csr_array, outputs: _Outputs, features: NDArray[np.intp]
-) -> NDArray[np.float32]:
+def _without_usual(listed: csr_array, outputs: _Outputs, features: Places) -> NDArray[np.float32]:
     """Return the outputs of all samples (n, k · r) for k features, less those of usual codes."""
     usual, places = outputs.usual[features], np.arange(len(features))
     codes = np.tile(usual, (listed.shape[0], 1))
     codes[listed.indices, np.repeat(places, np.diff(listed.indptr))] = listed.data
-    table = outputs.table_of(features)
+    table = outputs.table[features if len(outputs.table) > 1 else np.zeros_like(features)]
     table = table - table[places, :, usual][..., None]
     table *= np.sqrt(outputs.scale[features], dtype=np.float32)[:, None, None]
     return table.swapaxes(1, 2)[places, codes].reshape(len(codes), -1)

@@ -10,10 +10,10 @@ import warnings
 from abc import abstractmethod
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from kmaps._loops.train import Task
 from kmaps.errors import InputError
@@ -25,16 +25,15 @@ from kmaps.svm.coded.problem import make_task
 from kmaps.svm.coded.training import CodedRows
 from kmaps.svm.learner import input_errors, taken
 from kmaps.svm.losses import (
-    CODED_SVR,
     INSENSITIVE,
     STORED,
-    Combined,
+    Floats,
     Loss,
     SquaredEpsilonInsensitive,
     check_coded_ridge,
     check_coded_svr,
 )
-from kmaps.svm.reduction import check_sample_weight
+from kmaps.svm.reduction import Places, check_sample_weight
 
 _BLOCK_ROWS = 1 << 16
 
@@ -79,13 +78,7 @@ class CodedRegressor(RegressorMixin, CodedEstimator):
         self._keep(training, self._timed("train_s", train), weights, shift)
         return self
 
-    def _task(
-        self,
-        members: NDArray[np.intp],
-        targets: NDArray[np.float64],
-        weights: NDArray[np.float64],
-        norms: NDArray[np.float64],
-    ) -> Task:
+    def _task(self, members: Places, targets: Floats, weights: Floats, norms: Floats) -> Task:
         """State the problem, once the square norms of all rows are known."""
         return make_task(members, targets, norms, self._costs(weights), self._loss, self.bias)
 
@@ -94,10 +87,10 @@ class CodedRegressor(RegressorMixin, CodedEstimator):
     def _loss(self) -> Loss: ...
 
     @abstractmethod
-    def _costs(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _costs(self, weights: Floats) -> Floats:
         """Return the C of each sample."""
 
-    def predict(self, X: ArrayLike | CodedRows) -> NDArray[np.float64]:
+    def predict(self, X: ArrayLike | CodedRows) -> Floats:
         """Return the value (n,) of the function at rows, also at rows that were coded beforehand.
 
         NaN, infinity or another number of features than in ``fit`` raise InputError.
@@ -113,7 +106,7 @@ class CodedRegressor(RegressorMixin, CodedEstimator):
         graph.add_output("predict", graph.node("Squeeze", self._graph_scores(graph, x), [1]), 1)
 
 
-def _mean(y: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
+def _mean(y: Floats, weights: Floats) -> float:
     """Return the mean of targets; refuse those that single precision cannot hold without it."""
     with np.errstate(over="ignore", invalid="ignore"):
         mean = float(np.average(y, weights=weights))
@@ -127,8 +120,7 @@ def _mean(y: NDArray[np.float64], weights: NDArray[np.float64]) -> float:
     return mean
 
 
-def _check_targets(y: Any, n: int) -> NDArray[np.float64]:
-    """Return the targets of samples that were coded beforehand."""
+def _check_targets(y: Any, n: int) -> Floats:
     try:
         targets = np.asarray(y, np.float64)
     except (TypeError, ValueError):
@@ -189,7 +181,6 @@ class CodedSVR(CodedRegressor):
     loss: str = "epsilon_insensitive"
 
     _stored = STORED["CodedSVR"]
-    _combined: ClassVar[Combined] = CODED_SVR
 
     def _check_parameters(self) -> None:
         check_coded_svr(self)
@@ -199,7 +190,7 @@ class CodedSVR(CodedRegressor):
     def _loss(self) -> Loss:
         return INSENSITIVE[self.loss](self.epsilon)
 
-    def _costs(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _costs(self, weights: Floats) -> Floats:
         return self.C * weights
 
 
@@ -250,11 +241,11 @@ class CodedRidge(CodedRegressor):
     def _loss(self) -> Loss:
         return SquaredEpsilonInsensitive()
 
-    def _costs(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _costs(self, weights: Floats) -> Floats:
         # |w|²/2 + C Σ e² with C = 1 / (2 alpha) is 1 / (2 alpha) of the objective here.
         return weights / (2 * self.alpha)
 
-    def _objectives(self, primal: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _objectives(self, primal: Floats) -> Floats:
         return 2 * self.alpha * primal
 
     def _easier(self) -> str:

@@ -31,8 +31,7 @@ _THERE = np.empty(0)  # what is with the workers
 _PAUSE = 2  # passes, after a climb that gained less than descent would have
 
 _TWO_BLOCKS = 1 << 24  # codes: from here on a second worker may be worth more passes
-_MOST_CODES = 1 << 31
-"""Codes of a block: with what belongs to them, half the memory of a worker of 8 GB."""
+_MOST_CODES = 1 << 31  # of a block: with what belongs to them, half of 8 GB, the memory of a worker
 
 
 class Workers(Protocol):

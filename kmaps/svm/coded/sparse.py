@@ -61,7 +61,6 @@ class CodedColumns:
         return taken
 
     def _codes(self, feature: int) -> NDArray[np.uint8]:
-        """Return the code of every row for one feature."""
         rows = self.rows
         if rows.features is None:
             return rows.codes.reshape(-1, self.shape[0])[self.members, feature]

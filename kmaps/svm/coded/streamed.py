@@ -21,9 +21,10 @@ from kmaps.svm.coded.estimator import CodedEstimator, Progress
 from kmaps.svm.coded.problem import CodedSolution
 from kmaps.svm.coded.training import CodedRows
 from kmaps.svm.learner import input_errors
+from kmaps.svm.losses import Floats
 from kmaps.svm.model_file import ModelFile
 from kmaps.svm.probabilities import ProbabilisticClassifier
-from kmaps.svm.reduction import Labels, check_sample_weight, count_problems, read_curves
+from kmaps.svm.reduction import Labels, Places, check_sample_weight, count_problems, read_curves
 
 _FIXED = ("map", "penalty", "multiclass")
 
@@ -33,21 +34,13 @@ class Seen:
     """The samples of all calls so far that count."""
 
     codes: AnyMatrix  # (n, d)
-    levels: NDArray[np.float64]  # (1 or d, L)
+    levels: Floats  # (1 or d, L)
     classes: NDArray  # (K,)
-    labels: NDArray[np.intp]  # (n,): the class of each sample, 0 to K-1
-    weights: NDArray[np.float64]  # (n,)
+    labels: Places  # (n,): the class of each sample, 0 to K-1
+    weights: Floats  # (n,)
     fixed: tuple[Any, ...]  # the parameters on which it depends what the dual variables mean
 
-    @property
-    def all_labels(self) -> Labels:
-        """What is known of the samples besides their codes."""
-        n = len(self.labels)
-        return Labels(np.arange(n), self.labels, self.weights, n)
-
-    def with_others(
-        self, codes: AnyMatrix, labels: NDArray[np.intp], weights: NDArray[np.float64]
-    ) -> "Seen":
+    def with_others(self, codes: AnyMatrix, labels: Places, weights: Floats) -> "Seen":
         """Return these samples and others after them."""
         if issparse(codes) != issparse(self.codes):
             raise InputError(
@@ -136,7 +129,9 @@ class StreamedClassifier(CodedEstimator, ProbabilisticClassifier):
         self.classes_, self.timings_ = seen.classes, {}
         try:
             training = self._coded(seen.codes)
-            solutions, calibration = self._solved(training, seen.all_labels, None)
+            n = len(seen.labels)
+            labels = Labels(np.arange(n), seen.labels, seen.weights, n)
+            solutions, calibration = self._solved(training, labels, None)
         except BaseException:
             self._seen = before
             raise
@@ -225,8 +220,7 @@ def _checked_classes(classes: ArrayLike | None, known: NDArray | None) -> NDArra
     return given
 
 
-def _numbers_of(y: NDArray, classes: NDArray) -> NDArray[np.intp]:
-    """Return the places of labels among the classes."""
+def _numbers_of(y: NDArray, classes: NDArray) -> Places:
     places = {label: k for k, label in enumerate(classes.tolist())}
     for label in y.tolist():
         if label not in places:

@@ -125,8 +125,6 @@ def _feature_type(n_features: int) -> type:
 def _in_blocks(
     function: Callable[..., None], codes: NDArray, *rest: NDArray, by_row: NDArray | None = None
 ) -> None:
-    """Call a function on blocks of rows, in parallel."""
-
     def block(start: int, stop: int) -> None:
         own = () if by_row is None else (by_row[start:stop],)
         function(codes[start:stop], *rest, *own)
@@ -212,14 +210,6 @@ def weights_in_memory(n_weights: int, n_models: int) -> AbstractContextManager[N
     """Say how much memory models that are trained at once need when there is not enough."""
     what = f"{n_weights} weights for each of {n_models} models at a time, 4 bytes each,"
     return _in_memory(what, 4 * n_weights * n_models, "use fewer threads, levels or columns")
-
-
-def check_weights(n_weights: int, n_problems: int) -> None:
-    """Raise MemoryError, before all training, where the weights of all problems will not fit."""
-    what = f"{n_weights:,} weights for each of {n_problems:,} binary problems, 4 bytes each, twice,"
-    remedy = "choose multiclass='ovr', or use fewer levels or columns"
-    with _in_memory(what, 8 * n_weights * n_problems, remedy):
-        np.empty((2, n_problems, n_weights), np.float32)  # the solutions, and the model of them
 
 
 @contextmanager

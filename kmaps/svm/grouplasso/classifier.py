@@ -1,7 +1,7 @@
 """Linear SVMs that drop groups of features as a whole (genrbf eq. 18)."""
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,7 +11,7 @@ from kmaps.checks import check_positive, check_whole
 from kmaps.parallel import for_blocks, threads, threads_of
 from kmaps.svm.grouplasso.problem import GroupProblem, GroupSolution
 from kmaps.svm.learner import counting
-from kmaps.svm.losses import HINGES, LOSSES, Combined
+from kmaps.svm.losses import HINGES, LOSSES, check_loss, check_probability
 from kmaps.svm.probabilities import LinearClassifier
 from kmaps.svm.reduction import Labels
 
@@ -93,7 +93,6 @@ class GroupLassoSVC(LinearClassifier):
     verbose: int = 0
 
     penalty = "l1"
-    _combined: ClassVar[Combined] = {"l1": HINGES}
 
     @property
     def _checks(self) -> dict[str, Any]:
@@ -122,18 +121,18 @@ class GroupLassoSVC(LinearClassifier):
         return self
 
     def _check_parameters(self) -> None:
-        self._check_loss()
+        check_loss(self, "GroupLassoSVC", {"l1": HINGES}, self.penalty)
         check_positive("tol", self.tol)
         check_whole("group_size", self.group_size, 1)
         check_whole("max_iter", self.max_iter, 1)
-        self._check_probability()
+        check_probability(self)
         threads_of(self.n_jobs, 1)
 
     def _passes(self) -> str:
         return "rounds"
 
     def _train(self, columns: NDArray, labels: Labels) -> list[GroupSolution]:
-        problems = list(self._problems(labels))
+        problems = list(self._problems(labels, 2 * len(columns)))
 
         def train_one(k: int, _: int) -> GroupSolution:
             problem = problems[k]
@@ -142,4 +141,4 @@ class GroupLassoSVC(LinearClassifier):
             task = GroupProblem(own, self.group_size, self.bias, problem.signs, costs, loss)
             return task.solve(self.tol, self.max_iter)
 
-        return for_blocks(self._counted(train_one, len(problems)), len(problems), 1)
+        return for_blocks(self._progress(len(problems)).counted(train_one), len(problems), 1)

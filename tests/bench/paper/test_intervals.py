@@ -1,5 +1,6 @@
 """Intervals over splits: what the splits share is in them."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -116,9 +117,33 @@ def test_six_combinations_that_share_sets_rarely_differ_when_the_rows_do_not(wit
         outcomes = six_combinations(rng, shift=0.0 if with_outcomes else 0.5)
         left, right = accuracies(outcomes)
         estimate = difference(left, right, ALL_SIX, outcomes if with_outcomes else None)
+        if with_outcomes:
+            estimate = replace(estimate, bounds=estimate.beyond)
         wrong += [misses(estimate), naive_misses(left - right)]
     assert wrong[0] / RUNS <= 0.05 + SLACK
     assert wrong[1] / RUNS > 0.2  # taken for independent
+
+
+def test_the_interval_on_these_training_sets_covers_their_difference():
+    """Three models per row that stay, and test samples that are drawn again."""
+    rng = np.random.default_rng(12)
+    train = [draw_samples(rng, 15) for _ in range(3)]
+    pairs = [
+        [np.concatenate(parts) for parts in zip(train[i], train[j], strict=True)]
+        for i, j in ((0, 1), (0, 2), (1, 2))
+    ]
+    many = draw_samples(rng, 200_000)
+    truth = np.mean([np.subtract(*train_and_test(pair, many).accuracies) for pair in pairs])
+    missed, widths = 0, []
+    for _ in range(RUNS):
+        tests = [draw_samples(rng, 200) for _ in range(2)]
+        outcomes = [train_and_test(pair, test) for pair in pairs for test in tests]
+        left, right = accuracies(outcomes)
+        estimate = difference(left, right, ALL_SIX, outcomes)
+        missed += misses(estimate, 100 * truth)
+        widths.append(width_of(estimate) / np.ptp(estimate.beyond(0.05)))
+    assert missed / RUNS <= 0.05 + SLACK
+    assert np.median(widths) < 0.8
 
 
 def test_draws_of_a_map_do_not_make_the_test_samples_more():
@@ -206,10 +231,12 @@ def test_training_sets_and_test_samples_add_up_in_numbers():
     means = (left - right).reshape(3, 2).mean(axis=1)
     signs = np.reshape([f.left * 1.0 - f.right for f in found], (3, 2, 100)).mean(axis=0)
     of_samples = signs.var(axis=1, ddof=1) / 100 / 4  # a quarter: the mean of two test sets
-    half = half_width([4 / 3 * np.var(means, ddof=1), *of_samples], [2, 99, 99])
     estimate = difference(left, right, ALL_SIX, found)
-    assert width_of(estimate) == pytest.approx(200 * half)
-    assert estimate.note == "the test sets are taken as given"
+    assert width_of(estimate) == pytest.approx(200 * half_width(of_samples, [99, 99]), rel=0.05)
+    half = half_width([4 / 3 * np.var(means, ddof=1), *of_samples], [2, 99, 99])
+    low, high = estimate.beyond(0.05)
+    assert high - low == pytest.approx(200 * half)
+    assert (estimate.on_these, estimate.note) == (True, "on these training sets")
 
 
 def test_combinations_may_come_in_any_order():

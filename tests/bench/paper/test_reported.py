@@ -6,11 +6,13 @@ from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 from kmaps.bench.kinds import SHOWN
 from kmaps.bench.paper import numbers, reported, reported_forms, statements
 from kmaps.bench.paper.entries import claim_entries
+from kmaps.bench.records.arrays import read_correct
 from kmaps.bench.records.row import Row
 from kmaps.errors import InputError, NothingMeasured
 from tests.bench.records.published import ROOT, records
@@ -28,7 +30,18 @@ def baseline():
 
 def items_of(name, changed=None):
     runs = {name: changed or records()[name]}
-    return reported.reported(runs, claim_entries(runs), {})
+    return reported.reported(runs, claim_entries(runs), {name: correct_of(name, runs[name])})
+
+
+def correct_of(name, held):
+    """Return which test samples were right, fewer where an accuracy was made lower."""
+    found = dict(read_correct(RESULTS / name, records()[name]))
+    for cell in held:
+        if cell["key"] in found:
+            bits = found[cell["key"]].correct.copy()
+            bits[np.flatnonzero(bits)[: bits.sum() - round(cell["accuracy"] * len(bits))]] = False
+            found[cell["key"]] = replace(found[cell["key"]], correct=bits)
+    return found
 
 
 def failed(name, changed, baseline):

@@ -97,12 +97,17 @@ def test_another_accuracy_of_classes_than_the_record_says_is_refused(tmp_path):
         {"per_class": np.array([50, 0], np.uint32)},
         {"per_class": np.array([50.0])},
         {"bits": None},
+        {"samples": np.arange(49, dtype=np.uint8)},
+        {"samples": np.zeros(50, np.uint8)},  # one sample, 50 times
+        {"samples": np.arange(50.0)},
     ],
 )
 def test_bits_of_other_samples_are_refused(tmp_path, change):
     correct = Correct.of(*answers(50, 0.5, n_classes=1))
     arrays = {**correct.arrays, **change}
     arrays = {name: array for name, array in arrays.items() if array is not None}
+    samples = {name: arrays.pop(name) for name in ("samples",) if name in arrays}
+    write_arrays(tmp_path, "split-0", samples, CORRECT)
     write_arrays(tmp_path, cell(correct)["key"], arrays, CORRECT)
     with pytest.raises(
         InputError, match="not one bit for each of its 50 test samples; restore the"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kmaps.bench.records.names import short_label, short_labels
+from kmaps.bench.records.names import short_labels
 from kmaps.bench.records.row import Row
 from tests.bench.records.published import records
 
@@ -24,7 +24,8 @@ def labels_of(*rows):
     ],
 )
 def test_words_of_the_papers(method, params, label):
-    assert short_label(Row(method, params)) == label
+    row = Row(method, params)
+    assert short_labels([row])[0][row.identity] == label
 
 
 def row(method, solver="", size=None, learner=None, **params):

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import cell_workers
+import numpy as np
 import pytest
 from spec_text import SMALL
 
@@ -17,6 +18,7 @@ from kmaps.bench.records.arrays import read_correct
 from kmaps.bench.records.file import read_records
 from kmaps.bench.run import runner
 from kmaps.bench.run.plan import plan
+from kmaps.data import draw_split, load_dataset
 
 TEXT = SMALL + "maps: [{map: homogeneous, order: [1, 2]}]\n"
 N_CELLS = 8
@@ -65,11 +67,17 @@ def test_measurements_are_the_same_with_any_number_of_jobs(tmp_path):
     assert all(record["status"] == "ok" and record["accuracy"] > 0.8 for record in one.values())
     correct = read_correct(tmp_path / "one", one.values())  # which checks their accuracies
     assert correct.keys() == one.keys()
+    for key, record in one.items():
+        tested = draw_split(digits := load_dataset("digits"), record["protocol"], record["split"])[
+            1
+        ]
+        in_order = tested[np.argsort(digits.y[tested], kind="stable")]
+        np.testing.assert_array_equal(correct[key].samples, in_order)
     assert {path.name for path in (tmp_path / "one").iterdir()} == {"records.jsonl", "correct.npz"}
 
 
 def test_samples_that_were_right_are_kept_over_runs_that_stop(tmp_path):
-    worker, auto = cell_workers.Seen(4), TEXT.replace("{grid: [0.1, 1], folds: 3}", "auto")
+    worker, auto = cell_workers.Seen(80), TEXT.replace("{grid: [0.1, 1], folds: 3}", "auto")
 
     def stop(at):
         if at.done == 3:

@@ -30,10 +30,6 @@ C: 1
 RUN = ("run", "mine.yaml", "--out", "out", "--allow-code", "--quiet")
 
 
-def sha256(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
-
-
 @pytest.mark.parametrize("package", ["powers_of_a_test", "folder_of_a_test"])
 def test_a_run_does_not_go_on_with_other_code(tmp_path, package):
     code = tmp_path / f"{package}.py"
@@ -48,7 +44,7 @@ def test_a_run_does_not_go_on_with_other_code(tmp_path, package):
     kmaps(*RUN)
     records = {record["method"]: record for record in read_records(tmp_path / "out")}
     parts = [path.read_bytes() for path in sorted(code.parent.rglob("*.py"))]
-    expected = sha256(b"".join(hashlib.sha256(part).digest() for part in parts))
+    expected = hashlib.sha256(b"".join(parts)).hexdigest()
     assert records["linear"]["code"] is None
     assert records[f"{package}.Powers"]["code"] == expected
     (tmp_path / "mine.yaml").write_text(text.replace("SPLITS", "2"))

@@ -1,7 +1,6 @@
 """Approximations: judged columns, measures, figures and sections."""
 
-from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from collections.abc import Sequence
 
 from kmaps.bench.kinds.shown import Figure, Shown
 from kmaps.bench.records.columns import Record
@@ -11,7 +10,7 @@ from kmaps.bench.records.gate import EXACT, NUMERICAL, Judged
 class ApproximationShown(Shown):
     fills = ("linf", "rms", "l1", "error_bound", "period", "worst", "dim", "fit_s")
     judged = (Judged("linf", NUMERICAL), Judged("rms", NUMERICAL), Judged("dim", EXACT))
-    known_figures: ClassVar[Mapping[str, Figure]] = {
+    known_figures = {
         "errors": Figure("kmaps.bench.figures.heat.draw_errors", needs_arrays=True),
         "sections": Figure("kmaps.bench.figures.approximation.draw_sections", needs_arrays=True),
         "surfaces": Figure("kmaps.bench.figures.heat.draw_surfaces", needs_arrays=True),

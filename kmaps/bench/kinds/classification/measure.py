@@ -130,15 +130,11 @@ class Classification(OnSamples):
     figures: Annotated[list[Literal["accuracy", "costs"]], Unique] = []
 
     @validator(mode="after")
-    def _something_to_run(self) -> "Classification":
+    def _runnable(self) -> "Classification":
         if not self.baselines and not self.maps and not self.classifiers:
             raise ValueError("nothing to run: name baselines, maps or classifiers")
         if "exact" in self.baselines and not self.kernels:
             raise ValueError("the baseline 'exact' needs kernels")
-        return self
-
-    @validator(mode="after")
-    def _chosen_without_tests(self) -> "Classification":
         if self.C.chosen_on and self.dataset.choose is None:
             raise ValueError(
                 f"C.chosen_on: {self.C.chosen_on} would choose C on samples that other splits "

@@ -1,7 +1,7 @@
 """Classifications: judged columns, measures, figures and sections."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import Any
 
 from kmaps.bench.kinds.shown import CHOICE, SEARCH, SIZES, TIMES, Figure, Shown
 from kmaps.bench.records.columns import PICKLED
@@ -23,7 +23,7 @@ class ClassificationShown(Shown):
         *("train_bytes", "table_bytes", "model_bytes", "storage_bytes", "storage_form"),
         *("paper_train_bytes", "gram_bytes", "copy_bytes", "train_peak_bytes"),
     )
-    judged: ClassVar[tuple[Judged, ...]] = (
+    judged = (
         Judged("accuracy", FRACTION, highest=True),
         Judged("accuracy_per_class", FRACTION, highest=True),
         Judged("train_bytes", EXACT),
@@ -35,7 +35,7 @@ class ClassificationShown(Shown):
             unless=lambda record: record["solver"] in ("libsvm", BY_ITSELF) or _is_pickled(record),
         ),
     )
-    known_figures: ClassVar[Mapping[str, Figure]] = {
+    known_figures = {
         "accuracy": Figure("kmaps.bench.figures.learned.draw_accuracy"),
         "costs": Figure("kmaps.bench.figures.costs.draw_costs"),
     }

@@ -10,16 +10,7 @@ from kmaps.bench.kinds.kind import Cell, Measured, SampledKind
 from kmaps.bench.kinds.pairs.show import SHOWN
 from kmaps.bench.records.row import Row
 from kmaps.bench.run.clock import Timing
-from kmaps.bench.spec.fields import (
-    DatasetSplits,
-    Interval,
-    Model,
-    OnDataset,
-    OnSamples,
-    Positive,
-    Unique,
-    known_name,
-)
+from kmaps.bench.spec import fields
 from kmaps.bench.spec.rows import listed, map_rows
 from kmaps.errors import ConfigError
 from kmaps.features import Report
@@ -27,19 +18,19 @@ from kmaps.kernels import KERNELS, OF_ONE_VARIABLE
 from kmaps.maps import MAPS, has_tables, make_map
 
 FOR_ANY_KERNEL = ("anchor", "nystroem", "exact-table")  # the maps that take any Mercer kernel
-PairKernel = Annotated[str, known_name("kernel", lambda: [*KERNELS, *OF_ONE_VARIABLE])]
+PairKernel = Annotated[str, fields.known_name("kernel", lambda: [*KERNELS, *OF_ONE_VARIABLE])]
 
 
-class UniformSamples(Model):
+class UniformSamples(fields.Model):
     """Samples of independent values, uniform over a range: as Theorem 1 of annfm assumes them."""
 
-    range: Interval
+    range: fields.Interval
     n_features: PositiveInt
     train: PositiveInt
     test: PositiveInt
 
 
-class Pairs(OnSamples):
+class Pairs(fields.OnSamples):
     """How near additive maps are to their kernels on pairs of samples.
 
     Each is compared with its kernel on all pairs of a test and a training sample, divided by the
@@ -49,10 +40,10 @@ class Pairs(OnSamples):
 
     kind: Literal["pairs"]
     maps: Annotated[list[dict[str, Any]], Field(min_length=1)]
-    dataset: DatasetSplits | None = None
+    dataset: fields.DatasetSplits | None = None
     uniform: UniformSamples | None = None
-    kernels: Annotated[list[PairKernel], Field(min_length=1), Unique]
-    sigma: Positive = 1.0
+    kernels: Annotated[list[PairKernel], Field(min_length=1), fields.Unique]
+    sigma: fields.Positive = 1.0
 
     @property
     def subject(self) -> str:
@@ -62,7 +53,7 @@ class Pairs(OnSamples):
     def cell_fields(self) -> dict[str, Any]:
         if self.dataset:
             return super().cell_fields
-        return {**super(OnDataset, self).cell_fields, "protocol": self.uniform.model_dump()}
+        return {**super(fields.OnDataset, self).cell_fields, "protocol": self.uniform.model_dump()}
 
     @validator(mode="after")
     def _one_source(self) -> "Pairs":

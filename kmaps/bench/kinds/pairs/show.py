@@ -1,7 +1,7 @@
 """Pairs: judged columns, measures, figures and sections."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import Any
 
 from kmaps.bench.kinds.shown import SIZES, Figure, Shown
 from kmaps.bench.records.columns import Record
@@ -20,7 +20,7 @@ class PairsShown(Shown):
         *(Judged(name, NUMERICAL) for name in ("linf", "rms", "bias", "deviation")),
         *(Judged(name, EXACT) for name in ("dim", "train_bytes")),
     )
-    known_figures: ClassVar[Mapping[str, Figure]] = {
+    known_figures = {
         "falls": Figure("kmaps.bench.figures.laws.draw_falls"),
         "stored": Figure("kmaps.bench.figures.laws.draw_stored"),
     }

@@ -1,7 +1,7 @@
 """Places: judged columns, measures, figures and sections."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import Any
 
 from kmaps.bench.kinds.shown import Figure, Shown
 from kmaps.bench.records.columns import Record
@@ -11,9 +11,7 @@ from kmaps.bench.records.gate import NUMERICAL, Judged
 class PlacesShown(Shown):
     fills = ("important", "n_train")
     judged = (Judged("important", NUMERICAL),)
-    known_figures: ClassVar[Mapping[str, Figure]] = {
-        "places": Figure("kmaps.bench.figures.places.draw_places", needs_arrays=True)
-    }
+    known_figures = {"places": Figure("kmaps.bench.figures.places.draw_places", needs_arrays=True)}
 
     def measures(self, records: Sequence[Record]) -> tuple[str, ...]:
         return ("important",)

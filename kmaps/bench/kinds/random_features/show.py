@@ -1,7 +1,6 @@
 """Random features: judged columns, measures, figures and sections."""
 
-from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from collections.abc import Sequence
 
 from kmaps.bench.kinds.shown import SIZES, Figure, Shown
 from kmaps.bench.records.columns import Record
@@ -16,9 +15,7 @@ class RandomFeaturesShown(Shown):
         *(Judged(name, NUMERICAL) for name in ("linf", "rms", "additive_rms", "random_rms")),
         Judged("dim", EXACT),
     )
-    known_figures: ClassVar[Mapping[str, Figure]] = {
-        "convergence": Figure("kmaps.bench.figures.laws.draw_convergence")
-    }
+    known_figures = {"convergence": Figure("kmaps.bench.figures.laws.draw_convergence")}
 
     def measures(self, records: Sequence[Record]) -> tuple[str, ...]:
         return ("linf", "rms", "dim")

@@ -1,7 +1,7 @@
 """Scaling: judged columns, measures, figures and sections."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import Any
 
 from kmaps.bench.kinds.classification.show import ClassificationShown
 from kmaps.bench.kinds.shown import Figure
@@ -11,7 +11,7 @@ from kmaps.bench.report.laws import growth_table
 
 
 class ScalingShown(ClassificationShown):
-    known_figures: ClassVar[Mapping[str, Figure]] = {
+    known_figures = {
         **ClassificationShown.known_figures,
         "scaling": Figure("kmaps.bench.figures.laws.draw_scaling"),
     }

@@ -1,7 +1,6 @@
 """The toy problem: judged columns, measures, figures and sections."""
 
-from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from collections.abc import Sequence
 
 from kmaps.bench.kinds.shown import Figure, Shown
 from kmaps.bench.records.columns import Record
@@ -11,7 +10,7 @@ from kmaps.bench.records.gate import EXACT, FRACTION, Judged
 class ToyShown(Shown):
     fills = ("accuracy", "dim", "train_s")
     judged = (Judged("accuracy", FRACTION, highest=True), Judged("dim", EXACT))
-    known_figures: ClassVar[Mapping[str, Figure]] = {
+    known_figures = {
         "functions": Figure("kmaps.bench.figures.learned.draw_functions", needs_arrays=True)
     }
 

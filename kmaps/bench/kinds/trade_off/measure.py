@@ -13,35 +13,27 @@ from kmaps.bench.kinds.trade_off.show import SHOWN
 from kmaps.bench.records.arrays import Correct
 from kmaps.bench.records.row import Row
 from kmaps.bench.run.clock import Timing
-from kmaps.bench.spec.fields import (
-    AUTO,
-    AutoOrValues,
-    Count,
-    KernelName,
-    Model,
-    OnSamples,
-    Positive,
-    Unique,
-    known_name,
-)
+from kmaps.bench.spec import fields
 from kmaps.bench.spec.rows import listed, map_rows
 from kmaps.bench.work.learners import CHOOSERS, GROUPS, LEARNERS
 from kmaps.maps import make_map
 
 _FOLDS = 3  # of the cross-validation, where C is auto
 
-ValuesOfC = Annotated[list[Positive], Field(min_length=1), Unique, AutoOrValues]
+ValuesOfC = Annotated[
+    list[fields.Positive], Field(min_length=1), fields.Unique, fields.AutoOrValues
+]
 
 
-class TradeOffLearner(Model):
+class TradeOffLearner(fields.Model):
     """A learner of a trade-off: its values of C and, for two of them, how many frequencies stay.
 
     Each value of C is a row; with ``auto`` one is chosen inside the training split, draw by draw.
     """
 
-    name: Annotated[str, known_name("learner", lambda: (*LEARNERS, *CHOOSERS))]
+    name: Annotated[str, fields.known_name("learner", lambda: (*LEARNERS, *CHOOSERS))]
     C: ValuesOfC
-    keep: Annotated[list[PositiveInt], Unique] = []
+    keep: Annotated[list[PositiveInt], fields.Unique] = []
 
     @validator(mode="after")
     def _keeps(self) -> "TradeOffLearner":
@@ -59,14 +51,14 @@ class TradeOffLearner(Model):
             yield from [learner | {"keep": n} for n in self.keep] or [learner]
 
 
-class ExactKernel(Model):
+class ExactKernel(fields.Model):
     """An exact kernel of a trade-off, trained by LIBSVM, and its values of C, or ``auto``."""
 
-    kernel: KernelName
+    kernel: fields.KernelName
     C: ValuesOfC
 
 
-class TradeOff(OnSamples):
+class TradeOff(fields.OnSamples):
     """Accuracy against the time of a test, of random maps that learners thin out.
 
     With ``classes`` it is of detectors, one for each of them, and of their mean average precision.
@@ -75,13 +67,13 @@ class TradeOff(OnSamples):
 
     kind: Literal["trade-off"]
     maps: Annotated[list[dict[str, Any]], Field(min_length=1)]
-    kernels: Annotated[list[KernelName], Unique] = []
+    kernels: Annotated[list[fields.KernelName], fields.Unique] = []
     exact: list[ExactKernel] = []
     learners: Annotated[list[TradeOffLearner], Field(min_length=1)]
-    classes: Annotated[list[str], Unique] = []
-    draws: Count = 5
+    classes: Annotated[list[str], fields.Unique] = []
+    draws: fields.Count = 5
     samples: PositiveInt | None = None
-    figures: Annotated[list[Literal["trade-off", "sparsity"]], Unique] = ["trade-off"]
+    figures: Annotated[list[Literal["trade-off", "sparsity"]], fields.Unique] = ["trade-off"]
 
     @validator(mode="after")
     def _one_draw_a_split(self) -> "TradeOff":
@@ -148,7 +140,7 @@ class TradeOffKind(SampledKind):
         return exact + drawn
 
     def with_C(self, cell: Cell, C: float | None, searched: dict[str, Any] | None = None) -> Cell:
-        if C is None or cell.row.learner["C"] != AUTO:
+        if C is None or cell.row.learner["C"] != fields.AUTO:
             return cell
         row = replace(cell.row, learner={**cell.row.learner, "C": C})
         return replace(cell, row=row, C={})
@@ -172,7 +164,7 @@ class TradeOffKind(SampledKind):
         from kmaps.bench.run.clock import UNTIMED
 
         C = cell.row.learner["C"]
-        _try(cell, shared.few(), 1.0 if C == AUTO else C, UNTIMED)
+        _try(cell, shared.few(), 1.0 if C == fields.AUTO else C, UNTIMED)
 
     def measure(self, cell: Cell, shared: Any, timing: Timing) -> Measured:
         choice = _choose(cell, shared, timing)
@@ -186,15 +178,15 @@ class TradeOffKind(SampledKind):
 
 def _choosing(C: float | str, samples: int | None) -> dict[str, Any]:
     """Return how the C of a cell is chosen; nothing where it is given."""
-    if C != AUTO:
+    if C != fields.AUTO:
         return {}
-    return {"grid": AUTO, "folds": _FOLDS} | ({"samples": samples} if samples else {})
+    return {"grid": fields.AUTO, "folds": _FOLDS} | ({"samples": samples} if samples else {})
 
 
 def _choose(cell: Cell, trials: Any, timing: Timing) -> dict[str, Any]:
     """Return the columns of the C of a cell: as given, or chosen inside the training split."""
     learner = cell.row.learner
-    if learner["C"] != AUTO:
+    if learner["C"] != fields.AUTO:
         return {"C": learner["C"]}
     from kmaps.bench.work.trials import Folds
 

@@ -1,7 +1,6 @@
 """Trade-offs: judged columns, measures, figures and sections."""
 
-from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from collections.abc import Sequence
 
 from kmaps.bench.kinds.shown import CHOICE, SIZES, TIMES, Figure, Shown
 from kmaps.bench.records.columns import Record
@@ -17,7 +16,7 @@ class TradeOffShown(Shown):
         Judged("average_precision", FRACTION, highest=True),
         Judged("dim", KEPT),
     )
-    known_figures: ClassVar[Mapping[str, Figure]] = {
+    known_figures = {
         "trade-off": Figure("kmaps.bench.figures.learned.draw_trade_off"),
         "sparsity": Figure("kmaps.bench.figures.learned.draw_sparsity"),
     }

@@ -1,0 +1,92 @@
+"""Points of runs as data for the plots of the atlas, and as CSV."""
+
+import csv
+import io
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from kmaps.bench.records.measures import MEASURES
+from kmaps.bench.report.front import COSTS, Point, front
+
+if TYPE_CHECKING:
+    from atlas import Run
+
+Groups = dict[str, dict[str, Any]]
+
+
+def plot(groups: Groups) -> str:
+    """Return the HTML that ``_static/plot.js`` draws from; the points stand in the page."""
+    text = json.dumps(groups, ensure_ascii=False).replace("</", "<\\/")
+    return f'<div class="plot"><script type="application/json">{text}</script></div>'
+
+
+def of_run(run: "Run") -> Groups:
+    by_group: dict[str, list[Point]] = defaultdict(list)
+    for point in run.points:
+        by_group[point.group].append(point)
+    return {name: _group(run.quality, [(run, p) for p in of]) for name, of in by_group.items()}
+
+
+def of_runs(runs: Iterable["Run"], keep: Callable[[Point], bool]) -> Groups:
+    """Return the points of several runs, those together that were measured on the same rows."""
+    by_group: dict[tuple[str, str], list[tuple[Run, Point]]] = defaultdict(list)
+    for run in runs:
+        for point in filter(keep, run.points):
+            record = point.records[0]
+            sizes = f"{record['n_train']} to train, {record['n_test']} to test"
+            words = filter(None, (record["features"], record["setting"], sizes))
+            by_group[run.quality, ", ".join(words)].append((run, point))
+    ordered = sorted(by_group.items(), key=lambda item: -len(item[1]))
+    return {name: _group(quality, of) for (quality, name), of in ordered if len(of) > 1}
+
+
+def _group(quality: str, of: list[tuple["Run", Point]]) -> dict[str, Any]:
+    points = [point for _, point in of]
+    costs = [name for name in (*COSTS, "dim") if any(name in p.values for p in points)]
+    costs = [name for name in costs if name != quality]
+    return {
+        "quality": [quality, MEASURES[quality].title],
+        "costs": {name: COSTS.get(name, MEASURES[name].title) for name in costs},
+        "points": [
+            data(point, run) | {"front": [c for c in costs if point in front(points, c, quality)]}
+            for run, point in of
+        ],
+    }
+
+
+def data(point: Point, run: "Run") -> dict[str, Any]:
+    """Return a point with what its records say of how it was measured."""
+    record = point.records[0]
+    versions = ", ".join(f"{name} {one}" for name, one in (record.get("versions") or {}).items())
+    return {
+        "run": run.name,
+        "group": point.group,
+        "name": point.name,
+        "method": point.method,
+        "kernel": point.kernel,
+        **{name: round(value, 6) for name, value in point.values.items()},
+        "n_records": len(point.records),
+        "key": record["key"][:12],
+        "command": record.get("command") or f"kmaps run {run.name}",
+        "environment": f"{record['cpu']}; {record['threads']} threads; Python {record['python']}; "
+        f"{versions}; commit {record['commit'][:12]}",
+    }
+
+
+def points_csv(run: "Run") -> str:
+    """Return the points of a run as CSV, one line per row of its tables."""
+    rows = [data(point, run) for point in run.points]
+    names = dict.fromkeys(name for row in rows for name in row)
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(names), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+def text(name: str, values: Mapping[str, float]) -> str:
+    """Return a value as tables print it; empty where it was not measured."""
+    measure = MEASURES[name]
+    return measure.format(values[name] / measure.scale) if name in values else ""

@@ -1,0 +1,59 @@
+"""The JSON schema that ships with the experiments says what the models do."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+jsonschema = pytest.importorskip("jsonschema")
+
+ROOT = Path(__file__).resolve().parent.parent
+FILES = sorted((ROOT / "experiments").glob("*.yaml"))
+
+
+def generator():
+    path = ROOT / "docs" / "_ext" / "schema.py"
+    spec = importlib.util.spec_from_file_location("schema", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def check():
+    schema = json.loads((ROOT / "experiments" / "schema.json").read_text("utf-8"))
+    return jsonschema.Draft202012Validator(schema)
+
+
+def as_editors_read(path):
+    # YAML 1.2, which editors read, has 1e-4 as a number, PyYAML as text.
+    text = path.read_text("utf-8").replace("1e-", "1.0e-")
+    return yaml.safe_load(text)
+
+
+def test_the_schema_is_that_of_the_models():
+    made = generator().text()
+    shipped = (ROOT / "experiments" / "schema.json").read_text("utf-8")
+    assert made == shipped, "run `python docs/_ext/schema.py`"
+
+
+def test_every_packaged_file_names_the_schema_and_fits_it(check):
+    for path in FILES:
+        assert path.read_text("utf-8").startswith("# yaml-language-server: $schema=schema.json\n")
+        wrong = [
+            f"{list(one.path)}: {one.message}" for one in check.iter_errors(as_editors_read(path))
+        ]
+        assert not wrong, (path.name, wrong[:3])
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["splitz: 3", "splits: many", "reductions: [ovx]", "C: none", "kind: classificatio", "maps: 3"],
+)
+def test_a_wrong_key_or_value_does_not_fit(check, text):
+    good = {"experiment": "x", "dataset": {"name": "digits", "train": 9, "test": 9}, "C": 1}
+    good |= {"kernels": ["chi2"], "reductions": ["ovr"], "maps": [{"map": "homogeneous"}]}
+    assert check.is_valid(good)
+    assert not check.is_valid(good | yaml.safe_load(text))
