@@ -57,7 +57,7 @@ Examples:
     help="Only models that predict in at most so many microseconds per row.",
 )
 @click.option(
-    "--exact-only", is_flag=True, help="Only exact kernels, no maps and no random frequencies."
+    "--exact-only", is_flag=True, help="Only exact kernels, no maps, landmarks or frequencies."
 )
 @click.option(
     "--rows",
@@ -117,15 +117,15 @@ def command(
     """Measure a small grid of models on a sample of DATA and show the best ones.
 
     DATA is a file of rows with labels, as `kmaps train` takes it; - is standard input. The grid
-    has the exact kernels and some maps on codes (the intersection map of one bin is the linear
-    model), and random frequencies of two exponential kernels, which LIBLINEAR trains on, all
-    one-vs-rest and, for 3 to 20 classes, one-vs-one. C is chosen by cross-validation (the rule
-    `auto`) on the training part of the sample; accuracies are measured on the rows held out.
+    has exact kernels and some maps on codes (the intersection map of one bin is the linear model);
+    of exponential kernels the exact model, landmarks and random frequencies; all one-vs-rest and,
+    for 3 to 20 classes, one-vs-one. C and widths are chosen by cross-validation (the rule `auto`)
+    on the training part of the sample; accuracies are measured on the rows held out.
 
     A model is shown when no other one is as accurate and cheaper in training time, test time,
-    memory or storage. As the rows held out decide this, the best of many looks a little better
-    than it is. The first model has the highest accuracy on these rows and in the cross-validation
-    together. Each comes with the command, and the Python, that trains it with its C on all rows.
+    memory or storage; after them those that are named, by their accuracy on the rows held out and
+    in the cross-validation together. As the rows held out decide this, the best of many looks a
+    little better than it is. Each comes with what trains it with its C on all rows.
 
     Limits apply to measurements on the sample. A model that cannot be trained is reported.
     """
@@ -214,6 +214,7 @@ def _report(y: "NDArray", found: "Recommendation", source: str, data: list[str])
         "measured": len(found.records) - len(found.failed),
         "within_limits": len(found.points),
         "failed": {cell_name(record): record["error"] for record in found.failed},
+        "named": found.named,
         "recommended": [
             _model(choice, ["kmaps", "train", source, f"model-{i}.npz", *data])
             for i, choice in enumerate(found.choices, 1)
@@ -226,7 +227,7 @@ def _model(choice: "Choice", train: list[str]) -> dict[str, Any]:
     from kmaps.bench.records.columns import WARNED, warned
     from kmaps.bench.records.measures import MEASURES
 
-    record = choice.record
+    record, options = choice.record, options_of(choice.record)
     kept = ("method", "kernel", "params", "reduction", "C", "accuracy")
     return {
         "name": choice.point.name,
@@ -240,7 +241,7 @@ def _model(choice: "Choice", train: list[str]) -> dict[str, Any]:
         "storage_form": record["storage_form"],
         "model_bytes": record["table_bytes"] + record["model_bytes"],
         "warned": [WARNED[name] for name in warned(record)],
-        "command": shlex.join([*train, *options_of(record)]),
+        "command": shlex.join([*train, *options]) if options else None,
         "python": python_of(record),
     }
 
@@ -252,7 +253,7 @@ def _text(report: dict[str, Any]) -> str:
     ]
     lines += [
         f"{report['measured']} models measured, {report['within_limits']} within the limits; no "
-        "other one beats these:",
+        "other one beats these, but for named ones:",
         "",
     ]
     table = [
@@ -260,10 +261,12 @@ def _text(report: dict[str, Any]) -> str:
         *map(_cells, range(1, 1 + len(report["recommended"])), report["recommended"]),
     ]
     lines += aligned(table, texts=0)
+    lines += ["", *(f"{wanted}: {place or 'none'}" for wanted, place in report["named"].items())]
     for number, model in enumerate(report["recommended"], 1):
         python = model["python"].replace("\n", "\n    ")
         name = "; ".join([model["name"], *model["warned"]])
-        lines += ["", f"{number}  {name}", f"    {model['command']}", f"    {python}"]
+        commands = [model["command"]] if model["command"] else []
+        lines += ["", f"{number}  {name}", *(f"    {text}" for text in (*commands, python))]
     if report["sample_rows"] < report["rows"]:
         lines += ["", "C was chosen on the sample; -C auto chooses it again, on all rows."]
     return "\n".join(lines)

@@ -66,6 +66,7 @@ html_static_path = ["_static", "_build/static"]
 html_css_files = ["vendor/katex/katex.min.css", "site.css"]
 html_js_files = ["math.js"]
 html_favicon = "_static/icon.svg"
+html_context = {"default_mode": "auto"}
 # Pages without others below them need no list of those.
 html_sidebars = {name: [] for name in ("start", "choose", "understand", "results/**")}
 html_show_sourcelink = False

@@ -1,7 +1,10 @@
 __version__: str
 
+from .bench.figures.costs import FrontDisplay as FrontDisplay
 from .codes import LookupTable as LookupTable
 from .codes import Quantizer as Quantizer
+from .displays import FunctionDisplay as FunctionDisplay
+from .displays import KernelErrorDisplay as KernelErrorDisplay
 from .gram_matrix import gram as gram
 from .gram_matrix import squared_distance as squared_distance
 from .kernels import ScalarKernel as ScalarKernel

@@ -15,13 +15,14 @@ ROOT = Path(__file__).resolve().parent.parent
 # What the modules of each room may import besides their own room. cli may import everything.
 LOWEST = {
     *("errors", "estimators", "plugins", "_loops", "kernels", "mercer", "checks", "parallel"),
-    *("samples", "onnx_graph", "templates"),
+    *("samples", "onnx_graph", "templates", "displays"),
 }
 BASE = LOWEST | {"gram_sums", "gram_matrix"}
 ROOMS = {
     "errors": set(),
     "estimators": set(),
     "templates": set(),
+    "displays": {"kernels"},
     "plugins": {"errors"},
     "_loops": set(),
     "kernels": {"errors", "samples"},
@@ -230,7 +231,7 @@ ONLY = {
     "click": ("cli",),
     "rich": ("cli",),
     "pandas": ("bench", "io"),
-    "matplotlib": ("bench",),
+    "matplotlib": ("bench", "displays"),
     "pydantic": ("bench",),
     "dask": ("dask",),
     "distributed": ("dask",),

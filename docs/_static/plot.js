@@ -74,7 +74,7 @@ async function drawPlot(canvas, record, group, cost) {
             range: methods.map((_, i) => ["circle", "square", "diamond", "triangle-up"][Math.floor(i / COLORS.length) % 4]) } } } },
     ],
     config: {
-      font: "inherit",
+      font: getComputedStyle(document.body).fontFamily,
       axis: { labelColor: ink, titleColor: ink, gridOpacity: 0.25, labelFontSize: 12, titleFontSize: 13 },
       legend: { labelColor: ink, orient: "bottom", columns: narrow ? 1 : 3, labelLimit: 260, labelFontSize: 12 },
       view: { stroke: null },

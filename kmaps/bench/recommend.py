@@ -14,13 +14,15 @@ from scipy.stats import binomtest
 from kmaps.bench.kinds.load import load
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.file import DEFINITION, write_definition
+from kmaps.bench.records.row import is_third_party
 from kmaps.bench.report.front import COSTS, Point, front, points_of
 from kmaps.bench.run.runner import Progress, run
+from kmaps.bench.work.third_party import find
 from kmaps.errors import CellsFailed, InputError, NothingMeasured
 from kmaps.io import LabelledRows, open_writer
 from kmaps.kernels import KERNELS
 from kmaps.maps import make_map, takes
-from kmaps.models import RandomFeatureSVC, stratified_sample
+from kmaps.models import stratified_sample
 from kmaps.svm import CodedSVC
 
 FILE = "sample.npz"
@@ -28,14 +30,29 @@ FILE = "sample.npz"
 _SEED = 0
 _FEWEST = 2  # rows of a class: one to train on, one to be held out
 _PAIRED = range(3, 21)  # classes: more have too many pairs, two have one model either way
-_RANDOM_MAPS = ("generalized-rbf", "random-fourier")
 _MAPS: tuple[dict[str, Any], ...] = (
     {"map": "intersection", "n_bins": 1, "solver": "coded"},  # one bin: the linear model
     {"map": "homogeneous", "kernel": "chi2", "order": 1, "solver": "coded"},
     {"map": "spline", "n_bins": 10, "solver": "coded"},
-    {"map": "generalized-rbf", "kernel": "chi2", "n_frequencies": [500, 2000]},
-    {"map": "random-fourier", "sigma": None, "n_frequencies": [500, 2000]},
 )
+
+
+def _models(kernel: str, **sizes: list[int]) -> list[dict[str, Any]]:
+    """Return rows of models of an exponential kernel: of landmarks, or of random frequencies."""
+    [(name, values)] = sizes.items()
+    method = "kmaps.LandmarkSVC" if name == "n_landmarks" else "kmaps.RandomFeatureSVC"
+    shared = {"kernel": kernel, "loss": "squared_hinge"}  # with which LIBLINEAR ends sooner
+    return [{"estimator": method, "params": {**shared, name: value}} for value in values]
+
+
+_EXPONENTIAL = {"estimator": "kmaps.KernelSVC", "params": {"kernel": "exp-chi2"}}
+_MODELS = (
+    *_models("exp-chi2", n_landmarks=[250, 1000]),
+    *_models("exp-chi2", n_frequencies=[1000]),
+    *_models("rbf", n_frequencies=[1000]),
+)
+_EXACT = ("exact-coded", _EXPONENTIAL["estimator"])
+_FAST_US = 10
 _QUALITY = "accuracy"
 
 
@@ -70,11 +87,20 @@ class Choice:
         return right / (record["n_test"] + n_folds)
 
 
+WANTED: dict[str, Callable[[Record], bool]] = {
+    "as accurate as possible": lambda record: True,
+    f"within {_FAST_US} µs per row": lambda record: row_us(record) <= _FAST_US,
+    "exact": lambda record: record["method"] in _EXACT,
+}
+"""What users want; the best model for each is named."""
+
+
 @dataclass(frozen=True)
 class Recommendation:
     records: list[Record]  # of all models, those that failed among them
-    choices: list[Choice]  # those within the limits that no other one beats, the best one first
+    choices: list[Choice]  # those that no other one beats, the best one first, then named ones
     points: list[Point]  # all within the limits, the choices first, as a figure numbers them
+    named: dict[str, int | None]  # the number of the best choice for each of WANTED, from 1
 
     @property
     def failed(self) -> list[Record]:
@@ -135,7 +161,10 @@ def content(n_classes: int, *, hold_out: float, exact_only: bool = False) -> dic
         "reductions": ["ovr", "ovo"] if n_classes in _PAIRED else ["ovr"],
         "baselines": ["exact-coded"],
         "maps": [] if exact_only else [dict(entry) for entry in _MAPS],
-        # On random frequencies LIBLINEAR ends sooner with the squared hinge than with the hinge.
+        "classifiers": [
+            {**entry, "search": {"sigma": "auto"}}
+            for entry in (_EXPONENTIAL, *([] if exact_only else _MODELS))
+        ],
         "learner": {"loss": "squared_hinge", "gap": 1e-4},
         "C": {"grid": "auto", "folds": 3, "samples": 1000},
     }
@@ -166,12 +195,11 @@ def recommend(
     if not fitting:
         raise NothingMeasured(_nearest(measured, limits))
     points = _points_by_key(records)
-    choices = unbeaten(fitting, points)
+    choices, named = chosen_of(fitting, points)
     chosen = [choice.record for choice in choices]
     others = [record for record in fitting if record not in chosen]
-    return Recommendation(
-        records, choices, [points[record["key"]] for record in (*chosen, *others)]
-    )
+    shown = [points[record["key"]] for record in (*chosen, *others)]
+    return Recommendation(records, choices, shown, named)
 
 
 def _nearest(measured: Sequence[Record], limits: Limits) -> str:
@@ -191,52 +219,64 @@ def _points_by_key(records: Sequence[Record]) -> dict[str, Point]:
     return {r["key"]: point for point in points for r in point.records if r["status"] == "ok"}
 
 
-def unbeaten(records: Sequence[Record], points: dict[str, Point]) -> list[Choice]:
+def chosen_of(
+    records: Sequence[Record], points: dict[str, Point]
+) -> tuple[list[Choice], dict[str, int | None]]:
+    """Return the models that no other one beats, the best one first, and after them those of
+    `WANTED` that are not among them; and the numbers of these, from 1."""
     by_point = {id(points[record["key"]]): record for record in records}
     shown = [point for point in points.values() if id(point) in by_point]
-    kept = {id(point): point for cost in COSTS for point in front(shown, cost, _QUALITY)}
-    choices = [Choice(by_point[place], point) for place, point in kept.items()]
-    return sorted(choices, key=lambda choice: (-choice.standing, choice.point.values["time"]))
+    kept = {id(point) for cost in COSTS for point in front(shown, cost, _QUALITY)}
+    every = [Choice(by_point[id(point)], point) for point in shown]
+    every.sort(key=lambda choice: (-choice.standing, choice.point.values["time"]))
+    choices = [choice for choice in every if id(choice.point) in kept]
+    named: dict[str, int | None] = dict.fromkeys(WANTED)
+    for wanted, fits in WANTED.items():
+        if best := next((choice for choice in every if fits(choice.record)), None):
+            choices += [] if best in choices else [best]
+            named[wanted] = choices.index(best) + 1
+    return choices, named
 
 
-def model_of(record: Record) -> CodedSVC | RandomFeatureSVC:
+def model_of(record: Record) -> Any:
     method, params = record["method"], record["params"]
-    shared = {
-        "C": record["C"],
-        "loss": record["settings"]["loss"],
-        "multiclass": record["reduction"],
-    }
-    if method in _RANDOM_MAPS:
-        kernel = "rbf" if method == "random-fourier" else f"exp-{record['kernel']}"
-        return RandomFeatureSVC(kernel, random_state=record["seed"], **params, **shared)
+    shared = {"C": record["C"], "multiclass": record["reduction"]}
+    if is_third_party(method):
+        found = {**params, **record["search_chosen"], "random_state": record["seed"]}
+        return find(method)(**found, **shared)
+    shared["loss"] = record["settings"]["loss"]
     if method == "exact-coded":
         return CodedSVC(record["kernel"], **shared)
     return CodedSVC(make_map(method, record["kernel"], params), **shared)
 
 
 def options_of(record: Record) -> list[str]:
-    """Return the options of ``kmaps train`` for the model of a record."""
+    """Return the options of ``kmaps train`` for the model of a record; none if it has none."""
+    if record["method"] == _EXPONENTIAL["estimator"]:
+        return []
     options = [*_kernel_options(record), "-C", f"{record['C']:g}"]
     if record["reduction"] != "ovr":
         options += ["--set", f"multiclass={record['reduction']}"]
-    if record["settings"]["loss"] != "hinge":
-        options += ["--loss", record["settings"]["loss"]]
-    return options
+    return [*options, "--loss", "squared_hinge"]  # all of those above
 
 
 def _kernel_options(record: Record) -> list[str]:
     method, kernel = record["method"], record["kernel"]
     if method == "exact-coded":
         return ["--kernel", kernel]
-    if method == "generalized-rbf":
-        chosen = ["--kernel", f"exp-{kernel}"]
-    else:
-        chosen = ["--map", method, *(["--kernel", kernel] if takes(method, "kernel") else [])]
-    for name, value in record["params"].items():
-        option = "-m" if name == "n_frequencies" else f"--{name.replace('_', '-')}"
-        chosen += [option, "none" if value is None else str(value)]
-    if method in _RANDOM_MAPS:
-        chosen += ["--random-state", str(record["seed"])]
+    given = record["params"]
+    if is_third_party(method):
+        of_rbf = given["kernel"] == "rbf"
+        chosen = ["--map", "random-fourier"] if of_rbf else ["--kernel", given["kernel"]]
+        if m := given.get("n_landmarks"):
+            chosen += ["--set", f"n_landmarks={m}"]
+        else:
+            chosen += ["-m", str(given["n_frequencies"])]
+        sigma = str(record["search_chosen"]["sigma"])
+        return [*chosen, "--sigma", sigma, "--random-state", str(record["seed"])]
+    chosen = ["--map", method, *(["--kernel", kernel] if takes(method, "kernel") else [])]
+    for name, value in given.items():
+        chosen += [f"--{name.replace('_', '-')}", str(value)]
     return chosen
 
 

@@ -160,7 +160,7 @@ def test_names_and_values_that_are_refused():
         ("--map=homogenous",): "unknown map 'homogenous', did you mean 'homogeneous'? (maps: ",
         ("--kernel", "ch2"): "unknown kernel 'ch2', did you mean 'chi2'?",
         ("--window", "uniformly"): "--window uniformly: expected 'rectangular' or",
-        ("--order", "-1"): "--order -1: expected a whole number of at least 0",
+        ("--order", "-1"): "--order -1: expected a whole number from 0 to 10000",
         ("--order", "9" * 401): "…: expected a whole number from 0 to 9223372036854775807",
         ("--period", "9" * 401): "…: expected a positive number",
         ("--period", "wide"): "--period wide: expected a positive number",

@@ -22,9 +22,10 @@ from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds.load import load
 from kmaps.bench.recommend import options_of, python_of
 from kmaps.bench.records.file import read_records
+from kmaps.bench.records.row import Row
 from kmaps.bench.run import runner
 from kmaps.bench.run.processes import Finished
-from kmaps.bench.work import classify
+from kmaps.bench.work import classify, third_party
 
 DIGITS = load_digits()
 FEW = DIGITS.target < 3
@@ -45,11 +46,9 @@ def few_models(patch):
     """Leave out what only takes time: processes, half the kernels, many frequencies."""
     patch.setattr(runner, "run_batches", here)
     patch.setattr(recommending, "KERNELS", ("chi2", "js"))
-    few = [
-        entry | {"n_frequencies": [10]} if "n_frequencies" in entry else entry
-        for entry in recommending._MAPS
-    ]
-    patch.setattr(recommending, "_MAPS", few)
+    few = ("exp-chi2", "n_landmarks"), ("exp-chi2", "n_frequencies"), ("rbf", "n_frequencies")
+    models = [recommending._models(kernel, **{name: [10]})[0] for kernel, name in few]
+    patch.setattr(recommending, "_MODELS", models)
 
 
 def pairs(command):
@@ -90,11 +89,9 @@ def test_what_is_told(tried):
     records = {record["key"]: record for record in read_records("tried")}
     assert (told["rows"], told["features"], told["classes"]) == (90, 64, 3)
     assert (told["train_rows"], told["held_out_rows"], told["sample_rows"]) == (63, 27, 90)
-    assert told["measured"] == told["within_limits"] == len(records) == 14
+    assert told["measured"] == told["within_limits"] == len(records) == 18
     assert told["failed"] == {}
     shown = told["recommended"]
-    standings = [model["standing"] for model in shown]
-    assert standings == sorted(standings, reverse=True)
     assert (
         max(model["accuracy"] for model in shown)
         == max(record["accuracy"] for record in records.values())
@@ -106,39 +103,70 @@ def test_what_is_told(tried):
         low, high = model["interval"]
         assert 0 < low < model["accuracy"] <= high <= 1
         assert 0 < model["model_bytes"] < model["storage_bytes"]
-    assert "14/14  split 0 ovo" in Path("progress.txt").read_text()
+    assert "18/18  split 0 ovo" in Path("progress.txt").read_text()
     drawn = Path("front.svg").read_text()
     assert "training (fit, encode, convert, train), s" in drawn
-    for number, model in enumerate(shown, 1):  # as in the printed list
-        assert f"{number}: {model['name']}" in drawn
+    # As in the printed list, at whose end are named ones that others beat.
+    in_figure = [m for n, m in enumerate(shown, 1) if f"{n}: {m['name']}" in drawn]
+    assert shown[: len(in_figure)] == in_figure
+    assert {*range(len(in_figure) + 1, len(shown) + 1)} <= {*told["named"].values()}
+    standings = [model["standing"] for model in in_figure]
+    assert standings == sorted(standings, reverse=True)
 
 
 @pytest.mark.parametrize(
-    "method",
-    ["exact-coded", "intersection", "homogeneous", "spline", "generalized-rbf", "random-fourier"],
+    "label",
+    [
+        *("exact-coded", "intersection", "homogeneous", "spline", "kmaps.KernelSVC"),
+        *(
+            "kmaps.LandmarkSVC",
+            "kmaps.RandomFeatureSVC kernel=exp",
+            "kmaps.RandomFeatureSVC kernel=rbf",
+        ),
+    ],
 )
 @pytest.mark.parametrize("reduction", ["ovr", "ovo"])
-def test_the_command_and_the_python_give_the_model_that_was_measured(tried, method, reduction):
+def test_the_command_and_the_python_give_the_model_that_was_measured(tried, label, reduction):
     records = [r for r in read_records("tried") if r["reduction"] == reduction]
-    record = next(record for record in records if record["method"] == method)
+    record = next(record for record in records if Row.of(record).label.startswith(label))
     kind = KINDS["classification"]
     split = kind.set_up(kind.cells(load("tried/experiment.yaml"))[0])
     np.savez("part.npz", X=split.x_train, y=split.y_train)
-    kmaps("train", "part.npz", "part-model.npz", *options_of(record), "--force", "--quiet")
-    model = load_model("part-model.npz")
     names = {"X": split.x_train, "y": split.y_train}
     exec(python_of(record), names)
-    predicted = model.predict(split.x_test)
-    assert (names["model"].predict(split.x_test) == predicted).all()
+    predicted = names["model"].predict(split.x_test)
+    if options := options_of(record):
+        kmaps("train", "part.npz", "part-model.npz", *options, "--force", "--quiet")
+        assert (load_model("part-model.npz").predict(split.x_test) == predicted).all()
+    assert bool(options) is (label != "kmaps.KernelSVC")
     assert np.mean(predicted == split.y_test) == record["accuracy"]
 
 
+def test_what_users_want_is_named(tried):
+    told = json.loads(Path("told.json").read_text())
+    models = dict(enumerate(told["recommended"], 1))
+    standings = {number: model["standing"] for number, model in models.items()}
+    most = models[told["named"]["as accurate as possible"]]
+    assert most["standing"] == max(standings.values())
+    quick = [n for n, model in models.items() if model["us_per_row"] <= 10]
+    fast = told["named"]["within 10 µs per row"]
+    assert standings.get(fast) == max((standings[n] for n in quick), default=None)
+    exact = models[told["named"]["exact"]]
+    assert exact["method"] in ("exact-coded", "kmaps.KernelSVC")
+    records = [r for r in read_records("tried") if r["method"] == exact["method"]]
+    assert exact["accuracy"] >= max(record["accuracy"] for record in records) - 0.1
+    shown = recommend(*GIVEN, "--out", "tried").stdout
+    for wanted, number in told["named"].items():
+        assert f"\n{wanted}: {number or 'none'}\n" in shown
+
+
 def test_a_command_runs_as_it_is_printed(tried):
-    first = json.loads(Path("told.json").read_text())["recommended"][0]
+    told = json.loads(Path("told.json").read_text())["recommended"]
+    first = next(model for model in told if model["command"])
     words = shlex.split(first["command"])
-    assert words[:5] == ["kmaps", "train", "digits.csv", "model-1.npz", "--label-column"]
+    assert [*words[:3], words[4]] == ["kmaps", "train", "digits.csv", "--label-column"]
     kmaps(*words[1:], "--quiet")
-    model = load_model("model-1.npz")
+    model = load_model(words[3])
     assert model.score(X, WORDS) > 0.9
     assert first["C"] == model.C
 
@@ -149,13 +177,15 @@ def test_the_same_command_measures_nothing_again(tried):
     assert Path("tried/records.jsonl").read_bytes() == before
     assert done.stdout.startswith(
         "90 rows of 64 features, 3 classes; of 90 63 trained on, 27 held out\n"
-        "14 models measured, 14 within the limits; no other one beats these:\n\n"
+        "18 models measured, 18 within the limits; no other one beats these, but for named ones:\n"
+        "\n"
         "   accuracy, %    95 % interval  train, s"
     )
     told = json.loads(Path("told.json").read_text())["recommended"]
     for number, model in enumerate(told, 1):
         name = "; ".join([model["name"], *model["warned"]])
-        assert f"\n{number}  {name}\n    {model['command']}\n" in done.stdout
+        command = f"    {model['command']}\n" if model["command"] else ""
+        assert f"\n{number}  {name}\n{command}    from kmaps import" in done.stdout
         assert model["python"].replace("\n", "\n    ") in done.stdout
 
 
@@ -163,19 +193,19 @@ def test_limits_leave_out_what_does_not_keep_them(tried, monkeypatch):
     records = read_records("tried")
     median = int(np.median([record["storage_bytes"] for record in records]))
     told = json.loads(recommend(*GIVEN, "--json", "--max-bytes", median, "--out", "tried").stdout)
-    assert 0 < told["within_limits"] < 14
+    assert 0 < told["within_limits"] < 18
     assert all(model["storage_bytes"] <= median for model in told["recommended"])
-    told = recommend(*GIVEN, "--max-bytes", 4000, "--out", "tried", code=5).stderr
-    assert "none of 14 models is within --max-bytes 4000; the smallest stores " in told
+    told = recommend(*GIVEN, "--max-bytes", 2000, "--out", "tried", code=5).stderr
+    assert "none of 18 models is within --max-bytes 2000; the smallest stores " in told
     us = sorted(1e6 * record["predict_s"] / record["n_test"] for record in records)[5]
     told = json.loads(recommend(*GIVEN, "--json", "--max-us", us, "--out", "tried").stdout)
     assert told["within_limits"] == 6
     assert all(model["us_per_row"] <= us for model in told["recommended"])
     done = recommend(*GIVEN, "--max-us", "1e-6", "--out", "tried", "--quiet", code=5)
-    assert done.stderr.startswith("error: none of 14 models is within --max-us 1e-06; ")
+    assert done.stderr.startswith("error: none of 18 models is within --max-us 1e-06; ")
     told = json.loads(recommend(*GIVEN, "--json", "--exact-only", "--out", "tried").stdout)
-    assert {model["method"] for model in told["recommended"]} == {"exact-coded"}
-    assert told["measured"] == 4
+    assert {m["method"] for m in told["recommended"]} <= {"exact-coded", "kmaps.KernelSVC"}
+    assert told["measured"] == 6
 
 
 def test_a_model_that_fails_is_told_and_the_others_go_on(tried, monkeypatch):
@@ -192,12 +222,13 @@ def test_a_model_that_fails_is_told_and_the_others_go_on(tried, monkeypatch):
         "split 0 ovr js exact-coded": "ValueError: no js today",
         "split 0 ovo js exact-coded": "ValueError: no js today",
     }
-    assert told["measured"] == 2
-    assert "\nwarning: 2 of 4 models failed: split 0 ovr js exact-coded (ValueError" in done.stderr
+    assert told["measured"] == 4
+    assert "\nwarning: 2 of 6 models failed: split 0 ovr js exact-coded (ValueError" in done.stderr
     assert "js" not in {model["kernel"] for model in told["recommended"]}
     monkeypatch.setattr(classify, "_coded", None)
+    monkeypatch.setattr(third_party, "make", None)
     done = recommend(*GIVEN, "--exact-only", "--rows", "60", "-q", code=3)
-    assert done.stderr.startswith("error: all 4 models failed, the first: TypeError: ")
+    assert done.stderr.startswith("error: all 6 models failed, the first: TypeError: ")
 
 
 def test_of_a_sample_it_is_said_where_C_is_from(tried):
@@ -217,7 +248,7 @@ def test_standard_input_and_labels_of_their_own(tried, monkeypatch, tmp_path):
     assert done.stderr == ""
     told = json.loads(done.stdout)
     assert (told["rows"], told["sample_rows"]) == (90, 60)
-    for model in told["recommended"]:
+    for model in (model for model in told["recommended"] if model["command"]):
         assert " - model-" in model["command"]
         assert {"--labels y.npy", "--input-format csv"} <= set(pairs(model["command"]))
     assert not (tmp_path / "cache").exists()  # nothing of the sample stays

@@ -29,6 +29,7 @@ _FEW = 8  # ticks
 class FrontDisplay:
     """Rows of a run over what they cost, and the Pareto front, which no other row beats.
 
+    Use it for choosing among the rows of `kmaps run`.
     Bars are standard deviations over splits or draws. A row has the colour of its method and the
     marker of its kernel; those that another row beats are pale.
 
@@ -43,6 +44,18 @@ class FrontDisplay:
     ----------
     ax_ : matplotlib.axes.Axes
         Where they were drawn last.
+
+    See Also
+    --------
+    KernelErrorDisplay : The error of one map.
+
+    Examples
+    --------
+    >>> from kmaps.bench.report.front import Point
+    >>> values = {"dim": 3, "accuracy": 90.0}
+    >>> rows = [Point("", "chi2 homogeneous, r = 3", "homogeneous", "chi2", values)]
+    >>> FrontDisplay(rows, "dim", "accuracy").plot().name().ax_.get_ylabel()
+    'accuracy, %'
     """
 
     def __init__(self, points: Sequence[Point], cost: str, quality: str) -> None:

@@ -262,10 +262,11 @@ def measured_ratio(left: Sequence[ArrayLike], right: Sequence[ArrayLike]) -> Est
     value, n = exp(ratios.mean()), len(ratios)
     if np.ptp(ratios) < _SAME:
         return exact(value)
-    spread, method = ratios.std(ddof=1), f"t of the logarithms, {n} splits"
+    center, variance = float(ratios.mean()), float(ratios.var(ddof=1))
+    method = f"t of the logarithms, {n} splits"
 
     def of_draws(n: int) -> Estimate:
-        return _ratio_estimate(ratios.mean(), spread / n**0.5, n - 1, method)
+        return _ratio_estimate(center, [(variance / n, n - 1)], method)
 
     return replace(of_draws(n), of_draws=lambda n: of_draws(n).bounds)
 
@@ -275,23 +276,19 @@ def _one_split_ratio(left: np.ndarray, right: np.ndarray) -> Estimate:
     if min(len(left), len(right)) < 2:
         return unknown(exp(log_ratio), "one split, measured once")
     parts = [(logs.var(ddof=1) / len(logs), len(logs) - 1) for logs in (left, right)]
-    total = sum(variance for variance, _ in parts)
-    if total == 0:
+    if not any(variance for variance, _ in parts):
         return exact(exp(log_ratio))
-    degrees = total**2 / sum(variance**2 / n for variance, n in parts)
     repeats = f"{len(left)} and {len(right)} repeats"
-    return _ratio_estimate(
-        log_ratio, total**0.5, degrees, f"Welch's t of the logarithms, {repeats}"
-    )
+    return _ratio_estimate(log_ratio, parts, f"Welch's t of the logarithms, {repeats}")
 
 
-def _ratio_estimate(center: float, error: float, degrees: float, method: str) -> Estimate:
-    from scipy.special import stdtrit  # scipy is slow to import, and most readers need none
+def _ratio_estimate(center: float, parts: Parts, method: str) -> Estimate:
+    of_logs = _t_bounds(center, parts)
 
     def bounds(alpha: float) -> tuple[float, float]:
-        half = float(stdtrit(degrees, 1 - alpha / 2)) * error
         # Beyond what a float holds, as alpha falls: no bound at all.
         with np.errstate(over="ignore"):
-            return float(np.exp(center - half)), float(np.exp(center + half))
+            low, high = np.exp(of_logs(alpha))
+        return float(low), float(high)
 
     return Estimate(exp(center), bounds, method)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from kmaps.bench.records.row import BY_ITSELF
 from kmaps.bench.work import third_party
-from kmaps.bench.work.classify import Choosing, ModelSpec, own, predictor
+from kmaps.bench.work.classify import Choosing, ModelSpec, choose_c, own, predictor
 from kmaps.models import (
     AUTO,
     Choice,
@@ -47,7 +47,7 @@ def search(
     choosing = choosing if has_C else replace(choosing, grid=[1.0])
     of = _width if AUTO in parameters.values() else _values
     choice, *found = of(spec, parameters, choosing, x, y, groups)
-    return (choice if has_C else Choice(None, (), (), ()), *found)
+    return (choice if has_C else choose_c(spec, choosing, x, y), *found)
 
 
 def _with(spec: ModelSpec, chosen: Mapping[str, Any]) -> ModelSpec:
@@ -62,6 +62,7 @@ class _Radial:
     kernel: str = "rbf"
     C: Any = AUTO
     sigma: Any = AUTO
+    verbose: int = 0
 
     def at_widths(self, X: Any, y: Any, weights: Any, mean: float) -> Callable[[float], Predict]:
         return lambda sigma: predictor(_with(self.spec, {"gamma": 1 / (2 * sigma**2)}), X, y)

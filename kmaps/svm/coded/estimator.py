@@ -25,6 +25,7 @@ from sklearn.utils.validation import check_is_fitted
 from kmaps._loops.forms import CodeRows
 from kmaps._loops.train import Task
 from kmaps.checks import MAX_LEVELS, check_whole
+from kmaps.displays import FunctionDisplay
 from kmaps.errors import ConfigError, suggest
 from kmaps.kernels import ScalarKernel, get_kernel
 from kmaps.maps.capabilities import FeatureMap, Tabulated
@@ -283,6 +284,10 @@ class CodedEstimator(Learner):
         """The scores (P,) before any feature adds to them."""
         check_is_fitted(self)
         return self.model_.baseline
+
+    def plot_function(self, feature: int | str, *, ax: Any = None) -> FunctionDisplay:
+        """Draw what a feature adds to the scores, by default in a new axes of matplotlib."""
+        return FunctionDisplay.from_estimator(self, feature, ax=ax)
 
     def function(self, feature: int | str) -> FeatureFunction:
         """Return what a feature adds to the scores, on its levels.

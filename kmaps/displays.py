@@ -1,0 +1,99 @@
+"""Displays, as scikit-learn has them: what models and maps have learnt, drawn into an axes."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+
+def _axes(ax: Any) -> Any:
+    from matplotlib import pyplot
+
+    return pyplot.subplots(layout="constrained")[1] if ax is None else ax
+
+
+class FunctionDisplay:
+    """What one feature adds to the scores of a model on codes, a line per column of scores.
+
+    Use it for reading what a `CodedSVC`, `CodedSVR` or `CodedRidge` has learnt of a feature.
+
+    Parameters
+    ----------
+    name : str
+        The name of the feature.
+    levels : ndarray, shape (l,)
+    values : ndarray, shape (l, P)
+
+    See Also
+    --------
+    explanation : A page with the functions of all features.
+
+    Examples
+    --------
+    >>> from kmaps import CodedSVR, FunctionDisplay
+    >>> X = np.random.default_rng(0).random((50, 2))
+    >>> shown = FunctionDisplay.from_estimator(CodedSVR("chi2").fit(X, X[:, 0]), 0)
+    >>> shown.ax_.get_xlabel()
+    'x0'
+    """
+
+    def __init__(self, name: str, levels: NDArray, values: NDArray) -> None:
+        self.name, self.levels, self.values = name, levels, values
+
+    @classmethod
+    def from_estimator(cls, model: Any, feature: int | str, *, ax: Any = None) -> Self:
+        """Draw a feature, its number or its name, of a fitted model; by default in a new axes."""
+        return cls(*model.function(feature)).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        self.ax_ = _axes(ax)
+        self.ax_.plot(self.levels, self.values, drawstyle="steps-mid")
+        self.ax_.axhline(0, color="0.6", linewidth=0.8, zorder=0)
+        self.ax_.set(xlabel=self.name.replace("$", r"\$"), ylabel="part of the score")
+        return self
+
+
+class KernelErrorDisplay:
+    """The error of an additive map of one feature on all pairs of values, with its largest.
+
+    Use it for choosing the size of a map, and for seeing where it is far from its kernel.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n,)
+    error : ndarray, shape (n, n)
+        The approximation minus the kernel.
+
+    See Also
+    --------
+    FunctionDisplay : What a model has learnt.
+
+    Examples
+    --------
+    >>> from kmaps import HomogeneousMap, KernelErrorDisplay
+    >>> shown = KernelErrorDisplay.from_estimator(HomogeneousMap("chi2", order=2), "chi2")
+    >>> round(float(abs(shown.error).max()), 4)
+    0.0125
+    """
+
+    def __init__(self, values: NDArray, error: NDArray) -> None:
+        self.values, self.error = values, error
+
+    @classmethod
+    def from_estimator(
+        cls, made: Any, kernel: str, values: ArrayLike | None = None, *, ax: Any = None
+    ) -> Self:
+        """Fit a map on values, by default 201 from 0 to 1, and draw its error against a kernel."""
+        from kmaps.kernels import get_kernel
+
+        x = np.linspace(0, 1, 201) if values is None else np.asarray(values, np.float64)
+        outputs = np.asarray(made.fit(x[:, None]).transform(x[:, None]), np.float64)
+        return cls(x, outputs @ outputs.T - get_kernel(kernel)(x[:, None], x)).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        self.ax_, largest = _axes(ax), float(np.abs(self.error).max())
+        look = {"cmap": "RdBu_r", "vmin": -largest, "vmax": largest, "shading": "nearest"}
+        drawn = self.ax_.pcolormesh(self.values, self.values, self.error, rasterized=True, **look)
+        self.ax_.figure.colorbar(drawn, ax=self.ax_, label="approximation - kernel")
+        self.ax_.set(xlabel="x", ylabel="y", aspect="equal", title=f"largest error {largest:.3g}")
+        return self
