@@ -10,19 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kmaps.cli import array_files
+from kmaps.cli import array_files, model_files
 from kmaps.cli.array_files import as_input_error, check_paths, once_each_warning
 from kmaps.cli.cluster import cluster as cluster_option
 from kmaps.cli.cluster import connected, predict_there
 from kmaps.cli.completing import files
 from kmaps.cli.flags import GroupedCommand, say
-from kmaps.cli.model_files import (
-    Trained,
-    check_probabilities,
-    data_for,
-    load_classifier,
-    unknown_labels,
-)
 from kmaps.cli.progress import progress_bar
 from kmaps.errors import ConfigError, InputError
 
@@ -103,7 +96,7 @@ def command(
     is standard output: txt, csv with --scores or --proba, or what --output-format says.
     """
     if cluster is not None:
-        trained = load_classifier(model_file)
+        trained = model_files.load_classifier(model_file)
         with connected(cluster, *_NOT_THERE), as_input_error(), once_each_warning(quiet):
             tally = predict_there(trained, source, target, labels, label_column, force=force)
         _tell(tally, target, as_json=as_json)
@@ -116,11 +109,11 @@ def command(
     form = prediction_format(target, output_format, tables)
     check_paths(target, [model_file, source, labels], force)
     small = source != "-" and os.path.exists(source) and os.path.getsize(source) <= _SMALL
-    trained = load_classifier(model_file, light=small)
+    trained = model_files.load_classifier(model_file, light=small)
     if proba:
-        check_probabilities(trained)
+        model_files.check_probabilities(trained)
     opened = partial(open_predictions, target, form, trained.model.classes_, force=force)
-    with data_for(
+    with model_files.data_for(
         trained,
         source,
         target,
@@ -136,7 +129,9 @@ def command(
 
 def _tell(tally: dict[str, Any], target: str, *, as_json: bool, quiet: bool = True) -> None:
     if not quiet and tally["unknown_rows"]:
-        told = unknown_labels(tally["unknown_rows"], tally["rows"], tally["unknown_labels"])
+        told = model_files.unknown_labels(
+            tally["unknown_rows"], tally["rows"], tally["unknown_labels"]
+        )
         say(f"warning: {told}", err=True)
     if as_json:
         say(json.dumps(tally, indent=2))
@@ -147,7 +142,7 @@ def _tell(tally: dict[str, Any], target: str, *, as_json: bool, quiet: bool = Tr
 
 
 def _predict(
-    trained: Trained,
+    trained: model_files.Trained,
     reader: "Reader",
     truth: "NDArray | None",
     tables: list[str],

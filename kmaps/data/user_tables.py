@@ -9,21 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse, vstack
 
+from kmaps import io
 from kmaps.checks import present
 from kmaps.data.cache import cache_root, keep
 from kmaps.data.formats import Dataset, Table
 from kmaps.data.user_files import UserFiles
 from kmaps.errors import DataError, InputError
-from kmaps.io import (
-    Reader,
-    few_labels,
-    open_reader,
-    read_columns,
-    read_labels,
-    read_whole,
-    typed_labels,
-    whole_labels,
-)
 from kmaps.samples import AnyMatrix
 
 _READING = 1  # raised when the same files give other samples: what is cached is read again
@@ -107,17 +98,17 @@ def _classes_of(labels: Mapping[Any, NDArray], name: str) -> tuple[NDArray[np.in
     """Return the labels of all parts as numbers from 0, and the classes that these mean, sorted."""
     texts = {part: given.dtype.kind == "U" for part, given in labels.items()}
     if all(texts.values()):
-        every = typed_labels(np.concatenate([*labels.values()]))
+        every = io.typed_labels(np.concatenate([*labels.values()]))
     elif any(texts.values()):
         listed = " and ".join(
-            f"{part} {few_labels(np.unique(given))}" for part, given in labels.items()
+            f"{part} {io.few_labels(np.unique(given))}" for part, given in labels.items()
         )
         raise InputError(
             f"{name}: the labels are text in one part and numbers in the other ({listed}); write "
             "them alike"
         )
     else:
-        every = whole_labels(np.concatenate([*labels.values()]))
+        every = io.whole_labels(np.concatenate([*labels.values()]))
     classes, y = np.unique(every, return_inverse=True)
     if len(classes) < 2:
         raise InputError(
@@ -125,7 +116,7 @@ def _classes_of(labels: Mapping[Any, NDArray], name: str) -> tuple[NDArray[np.in
         )
     if len(classes) == len(y):
         raise InputError(
-            f"{name}: each of {len(y)} rows has another label ({few_labels(classes)}); "
+            f"{name}: each of {len(y)} rows has another label ({io.few_labels(classes)}); "
             "name a column of classes"
         )
     return y.astype(np.int64), tuple(map(str, classes.tolist()))
@@ -156,12 +147,12 @@ def _read_parts(files: UserFiles) -> dict[str, _Rows]:
     return {part: _read_part(files, part, reader) for part, reader in readers.items()}
 
 
-def _open(files: UserFiles, part: str, n_features: int | None = None) -> Reader:
+def _open(files: UserFiles, part: str, n_features: int | None = None) -> io.Reader:
     path, labels = files.rows[part], files.labels.get(part)
     for one in filter(None, (path, labels)):
         if not one.is_file():
             raise DataError(f"{files.name}: {one}: no such file")
-    return open_reader(
+    return io.open_reader(
         path,
         n_features=n_features,
         label_column=None if labels else files.label_column,
@@ -174,7 +165,7 @@ def _holds_columns(labels: Path | None) -> bool:
     return labels is not None and labels.suffix.lower() == ".csv"
 
 
-def _check_bases(files: UserFiles, readers: Sequence[Reader]) -> None:
+def _check_bases(files: UserFiles, readers: Sequence[io.Reader]) -> None:
     """Refuse parts of which one may count from 0 and another from 1, which would shift columns."""
     unsure = [reader for reader in readers if not reader.certain_base]
     if unsure and len(readers) > 1:
@@ -185,7 +176,7 @@ def _check_bases(files: UserFiles, readers: Sequence[Reader]) -> None:
         )
 
 
-def _check_alike(first: Reader, other: Reader) -> None:
+def _check_alike(first: io.Reader, other: io.Reader) -> None:
     if first.n_features != other.n_features:
         raise InputError(
             f"{other.name} has {other.n_features} columns, {first.name} has {first.n_features}"
@@ -200,19 +191,19 @@ def _check_alike(first: Reader, other: Reader) -> None:
             )
 
 
-def _read_part(files: UserFiles, part: str, reader: Reader) -> _Rows:
+def _read_part(files: UserFiles, part: str, reader: io.Reader) -> _Rows:
     labels = files.labels.get(part)
     if labels is None and not reader.has_labels:
         raise InputError(
             f"{reader.name}: holds no labels; name a file of them (labels), or the column that has "
             "them (label_column)"
         )
-    X, y, aside = read_whole(reader, dtype=np.dtype(np.float32))
+    X, y, aside = io.read_whole(reader, dtype=np.dtype(np.float32))
     if labels is not None:
         # As text where the file is: only the labels of all parts show their type.
-        y = read_labels(labels, column=files.label_column, classes=np.array([""]))
+        y = io.read_labels(labels, column=files.label_column, classes=np.array([""]))
         if _holds_columns(labels):
-            aside = read_columns(labels, list(files.aside.values())) if files.aside else {}
+            aside = io.read_columns(labels, list(files.aside.values())) if files.aside else {}
     y = present(y, "the label of each row")
     for what, values in {"labels": y, **aside}.items():
         if len(values) != X.shape[0]:

@@ -21,19 +21,7 @@ from threadpoolctl import threadpool_limits
 
 from kmaps.checks import present
 from kmaps.errors import ConfigError, DataError, InputError
-from kmaps.features.base import (
-    Arrays,
-    Feature,
-    Images,
-    LearnedFeature,
-    Matrix,
-    NamesDamaged,
-    Report,
-    describe_images,
-    get_normalization,
-    image_name,
-    make_feature,
-)
+from kmaps.features import base
 from kmaps.io import atomic_file
 from kmaps.parallel import for_blocks, threads
 
@@ -49,7 +37,7 @@ class _Stage:
     a folder they are computed whenever they are asked for.
     """
 
-    compute: Callable[[int, int], Arrays]
+    compute: Callable[[int, int], base.Arrays]
     n_images: int
     block_images: int
     folder: Path | None
@@ -61,7 +49,7 @@ class _Stage:
             with atomic_file(self.folder / "about.json", force=True) as file:
                 file.write(json.dumps(self.about, indent=1).encode())
 
-    def block(self, number: int) -> Arrays:
+    def block(self, number: int) -> base.Arrays:
         start = number * self.block_images
         stop = min(start + self.block_images, self.n_images)
         if self.folder is None:
@@ -88,9 +76,9 @@ class _Stage:
     def visit(
         self,
         rows: Sequence[int],
-        function: Callable[[Arrays, NDArray[np.intp], int], T],
+        function: Callable[[base.Arrays, NDArray[np.intp], int], T],
         label: str,
-        progress: Report | None,
+        progress: base.Report | None,
     ) -> list[T]:
         """Call ``function(arrays, rows, first)`` for each block with some of the rows, in parallel.
 
@@ -125,12 +113,12 @@ def _key_of(**what: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _keep_arrays(path: Path, arrays: Arrays) -> None:
+def _keep_arrays(path: Path, arrays: base.Arrays) -> None:
     with atomic_file(path, force=True) as file:
         np.savez(file, **arrays)
 
 
-def _kept_arrays(path: Path) -> Arrays | None:
+def _kept_arrays(path: Path) -> base.Arrays | None:
     """Return the arrays of a file of the cache; None where it is missing or damaged.
 
     The archive has a check sum of each array, so that a flipped bit gives no other features.
@@ -143,17 +131,17 @@ def _kept_arrays(path: Path) -> Arrays | None:
 
 
 def extract(
-    dataset: Images,
+    dataset: base.Images,
     name: str = "intensity",
     normalize: str = "none",
     *,
     rows: Sequence[int] | None = None,
     train: Sequence[int] | None = None,
     cache: str | Path | None = None,
-    progress: Report | None = None,
+    progress: base.Report | None = None,
     on_bad: Callable[[int, str], object] | None = None,
     **parameters: Any,
-) -> Matrix:
+) -> base.Matrix:
     """Return the features of a dataset's images, float32 (n, d), CSR for bags of words.
 
     ``rows`` are the images wanted, in this order; the other arguments are those of
@@ -162,7 +150,7 @@ def extract(
     that is unreadable or too small; nothing is learned from it, and its row, a blank image's, is to
     be left out. Without ``on_bad``, the first such image raises DataError.
     """
-    feature, normalized = make_feature(name, parameters), get_normalization(normalize)
+    feature, normalized = base.make_feature(name, parameters), base.get_normalization(normalize)
     skip_bad = on_bad is not None
     extractor = Extractor(
         dataset, feature, train=train, cache=cache, progress=progress, skip_bad=skip_bad
@@ -184,26 +172,26 @@ class Extractor:
 
     def __init__(
         self,
-        dataset: Images,
-        feature: Feature,
+        dataset: base.Images,
+        feature: base.Feature,
         *,
         train: Sequence[int] | None = None,
         cache: str | Path | None = None,
-        progress: Report | None = None,
+        progress: base.Report | None = None,
         skip_bad: bool = False,
     ) -> None:
         if feature.learns and train is None:
             raise ConfigError(f"{feature.name} learns from the training images: name them")
         self._dataset, self._feature = dataset, feature
         self._progress, self._skip_bad = progress, skip_bad
-        self._damaged = dataset.damaged if isinstance(dataset, NamesDamaged) else {}
+        self._damaged = dataset.damaged if isinstance(dataset, base.NamesDamaged) else {}
         self._label = f"{dataset.name} {feature.name}"
         self._stage = self._described(cache)
         self.learned = None
         if feature.learns:
             self._stage = self._encoded(feature, self._stage, np.unique(train))
 
-    def vectors(self, rows: Sequence[int] | None = None) -> tuple[Matrix, list[Bad]]:
+    def vectors(self, rows: Sequence[int] | None = None) -> tuple[base.Matrix, list[Bad]]:
         """Return the vectors of some images, by default of all, and those that cannot be used.
 
         Row i belongs to image ``rows[i]``. Images that cannot be used, listed with the reasons,
@@ -211,8 +199,8 @@ class Extractor:
         """
         feature = self._feature
 
-        def select(arrays: Arrays, wanted: NDArray[np.intp], first: int) -> tuple:
-            if isinstance(feature, LearnedFeature):
+        def select(arrays: base.Arrays, wanted: NDArray[np.intp], first: int) -> tuple:
+            if isinstance(feature, base.LearnedFeature):
                 found = _csr(arrays, feature.n_columns)
             else:
                 found = arrays["vectors"]
@@ -236,7 +224,7 @@ class Extractor:
             every = np.arange(len(self._dataset.images))
             self._stage.visit(every, self._bad, self._label, self._progress)
 
-    def _bad(self, arrays: Arrays, wanted: NDArray[np.intp], first: int) -> list[Bad]:
+    def _bad(self, arrays: base.Arrays, wanted: NDArray[np.intp], first: int) -> list[Bad]:
         """Return the images of a block that cannot be used; raise for the first one."""
         unread = zip(arrays.get("bad", ()), arrays.get("reasons", ()), strict=True)
         reasons = {**{first + row: str(reason) for row, reason in unread}, **self._damaged}
@@ -244,7 +232,7 @@ class Extractor:
         if found and not self._skip_bad:
             row, reason = found[0]
             raise DataError(
-                f"{self._dataset.name}: {image_name(self._dataset, row)}: {reason}; "
+                f"{self._dataset.name}: {base.image_name(self._dataset, row)}: {reason}; "
                 "skip_bad=True leaves such images out"
             )
         return found
@@ -263,12 +251,14 @@ class Extractor:
             about["digest"] = dataset.digest
             folder = Path(cache, dataset.name, f"{feature.name}-{_key_of(**about)}")
 
-        def describe(start: int, stop: int) -> Arrays:
-            return describe_images(feature, dataset, start, stop, self._damaged)
+        def describe(start: int, stop: int) -> base.Arrays:
+            return base.describe_images(feature, dataset, start, stop, self._damaged)
 
         return _Stage(describe, len(dataset.images), feature.block_images, folder, about)
 
-    def _encoded(self, feature: LearnedFeature, stage: _Stage, train: NDArray[np.intp]) -> _Stage:
+    def _encoded(
+        self, feature: base.LearnedFeature, stage: _Stage, train: NDArray[np.intp]
+    ) -> _Stage:
         learned_from = hashlib.sha256(train.astype("<i8").tobytes()).hexdigest()
         about = {**stage.about, "parameters": asdict(feature), "training_images": learned_from}
         if left_out := self._left_out(stage, train):
@@ -278,9 +268,9 @@ class Extractor:
         found = _kept_arrays(kept) if kept else None
         self.learned = learned = found["learned"] if found else self._learn(feature, stage, train)
 
-        def encode(start: int, stop: int) -> Arrays:
+        def encode(start: int, stop: int) -> base.Arrays:
             arrays = stage.block(start // stage.block_images)
-            noted: Arrays = {key: arrays[key] for key in ("bad", "reasons") if key in arrays}
+            noted: base.Arrays = {key: arrays[key] for key in ("bad", "reasons") if key in arrays}
             return {**feature.encode(arrays, learned), **noted}
 
         second = _Stage(encode, stage.n_images, stage.block_images, folder, about)
@@ -300,8 +290,10 @@ class Extractor:
         found = stage.visit(unsure.astype(np.intp), self._bad, label, self._progress)
         return [row for row, _ in chain.from_iterable(found)]
 
-    def _learn(self, feature: LearnedFeature, stage: _Stage, train: NDArray[np.intp]) -> NDArray:
-        def sample(arrays: Arrays, wanted: NDArray[np.intp], first: int) -> NDArray:
+    def _learn(
+        self, feature: base.LearnedFeature, stage: _Stage, train: NDArray[np.intp]
+    ) -> NDArray:
+        def sample(arrays: base.Arrays, wanted: NDArray[np.intp], first: int) -> NDArray:
             bad = [row - first for row, _ in self._bad(arrays, wanted, first)]
             good = np.setdiff1d(wanted, np.array(bad, np.intp))
             return feature.sample(arrays, good, len(train), seed=first)
@@ -316,6 +308,6 @@ class Extractor:
             return feature.fit(samples)
 
 
-def _csr(arrays: Arrays, n_columns: int) -> sparse.csr_array:
+def _csr(arrays: base.Arrays, n_columns: int) -> sparse.csr_array:
     content = arrays["data"], arrays["indices"], arrays["indptr"]
     return sparse.csr_array(content, shape=(len(arrays["indptr"]) - 1, n_columns))

@@ -17,30 +17,13 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from kmaps.checks import (
-    present,
-    refuse_enormous,
-    refuse_negative,
-    refuse_not_finite,
-    room_for_rows,
-    warn_outside,
-)
+from kmaps import checks, samples
 from kmaps.codes.codebook import Codebook
 from kmaps.codes.table import LookupTable
 from kmaps.errors import InputError
 from kmaps.maps.capabilities import FeatureMap
 from kmaps.maps.grids import LogGrid, PieceGrid, StepGrid
 from kmaps.parallel import for_parts
-from kmaps.samples import (
-    AnyMatrix,
-    as_float,
-    like,
-    namespace,
-    refuse_negative_samples,
-    summed,
-    validate_data,
-    widened,
-)
 
 if TYPE_CHECKING:
     from kmaps.maps.fitted_grid import FittedGrid
@@ -86,7 +69,7 @@ class AdditiveMap(FeatureMap):
         return self.zero_to_zero_
 
     @abstractmethod
-    def _fit_curve(self, X: AnyMatrix) -> None:
+    def _fit_curve(self, X: samples.AnyMatrix) -> None:
         """Check the parameters and learn what the curve needs from validated ``X``."""
 
     @abstractmethod
@@ -110,13 +93,13 @@ class AdditiveMap(FeatureMap):
 
         Values above 1e37 are refused where tables are learnt from them.
         """
-        X = validate_data(self, X, accept_sparse="csr")
+        X = samples.validate_data(self, X, accept_sparse="csr")
         values = X.data if issparse(X) else X
         if self._unsigned:
-            refuse_negative(values, type(self).__name__)
+            checks.refuse_negative(values, type(self).__name__)
         self._fit_curve(X)  # checks the parameters, by which a map may learn from data or not
         if self.learns_from_data:
-            refuse_enormous(values, type(self).__name__)
+            checks.refuse_enormous(values, type(self).__name__)
         features = np.arange(self.n_features_in_)
         zero, _ = self._clamp(np.zeros(len(features)), features)
         at_zero = self._curve(zero, features)
@@ -142,12 +125,15 @@ class AdditiveMap(FeatureMap):
         """
         check_is_fitted(self)
         how = {"accept_sparse": "csr", "ensure_all_finite": False}
-        X = validate_data(self, X, reset=False, dispatch=True, **how)
+        X = samples.validate_data(self, X, reset=False, dispatch=True, **how)
         if issparse(X):
             return self._encode_sparse(X)
         if not isinstance(X, np.ndarray):
             return self._encode_foreign(X)
-        values, features = as_float(X), np.arange(X.shape[1], dtype=np.int32)  # as CSR has them
+        values, features = (
+            samples.as_float(X),
+            np.arange(X.shape[1], dtype=np.int32),
+        )  # as CSR has them
         if self.n_stored_ is None:
             return self._encode(values, features)
         pointers = np.arange(len(X) + 1) * len(features)
@@ -203,7 +189,9 @@ class AdditiveMap(FeatureMap):
         and is refused unless the code of zero is 0 for every feature.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", ensure_all_finite=False)
+        X = samples.validate_data(
+            self, X, reset=False, accept_sparse="csr", ensure_all_finite=False
+        )
         return self._steps_grid().codebook.to_codes(X, type(self).__name__, self._unsigned)
 
     def _steps_grid(self) -> StepGrid:
@@ -218,34 +206,34 @@ class AdditiveMap(FeatureMap):
         outputs = self._output_names()
         return np.array([f"{name}_{output}" for name in names for output in outputs], object)
 
-    def _encode_sparse(self, X: AnyMatrix) -> AnyMatrix:
+    def _encode_sparse(self, X: samples.AnyMatrix) -> samples.AnyMatrix:
         if not self.zero_to_zero_:
             raise InputError(
                 f"{type(self).__name__} does not map zero to zero, so sparse input would give "
                 "dense output: pass a dense array (X.toarray())"
             )
-        X = summed(X)  # the curve of a sum is not the sum of the curves
+        X = samples.summed(X)  # the curve of a sum is not the sum of the curves
         # The stored values are one long row, each with its own feature.
-        values = as_float(X.data)[None, :]
+        values = samples.as_float(X.data)[None, :]
         if self.n_stored_ is not None:
             return type(X)(self._encode_local(values, X.indices, X.indptr))
-        return widened(X, self._encode(values, X.indices)[0], self.n_outputs_)
+        return samples.widened(X, self._encode(values, X.indices)[0], self.n_outputs_)
 
     def _encode_foreign(self, X: Any) -> Any:
         """Encode an array of another library by the curve, in its dtype, dense."""
         if self._unsigned:
-            refuse_negative_samples(X, type(self).__name__)
+            samples.refuse_negative_samples(X, type(self).__name__)
         features = np.arange(X.shape[1])
         inside, outside = self._clamp(X, features)
         if self.has_codes:
             outside = self._steps_grid().codebook.count_outside(X)
-        warn_outside(outside, X.shape[0] * X.shape[1], type(self).__name__, stacklevel=5)
-        return namespace(X).reshape(self._curve(inside, features), (X.shape[0], -1))
+        checks.warn_outside(outside, X.shape[0] * X.shape[1], type(self).__name__, stacklevel=5)
+        return samples.namespace(X).reshape(self._curve(inside, features), (X.shape[0], -1))
 
     def _encode_local(self, values: NDArray, features: NDArray, pointers: NDArray) -> csr_array:
         """Encode ``values`` (n, m) with ``n_stored_`` numbers each; rows begin at ``pointers``."""
         n, m = values.shape
-        width = present(self.n_stored_, "n_stored_")
+        width = checks.present(self.n_stored_, "n_stored_")
         grid = self._fitted_grid
         if grid is None:
             raise TypeError(f"{type(self).__name__} has a formula, which gives no CSR")
@@ -264,7 +252,7 @@ class AdditiveMap(FeatureMap):
         """Encode ``values`` (n, m) of the m ``features`` as (n, m·r)."""
         n, m = values.shape
         dtype = np.float32 if values.dtype == np.uint8 else values.dtype
-        out = room_for_rows(n, m * self.n_outputs_, dtype)
+        out = checks.room_for_rows(n, m * self.n_outputs_, dtype)
         encode = self._encoding(values.dtype)
         self._fill(values, features, encode, (out,), self.n_outputs_)
         return out
@@ -288,12 +276,12 @@ class AdditiveMap(FeatureMap):
         block = _TABLE_BLOCK_VALUES if compiled else _BLOCK_VALUES
         reports = for_parts(part, values.shape, block // width)
         if any(not_finite for not_finite, _ in reports):
-            refuse_not_finite(values)
+            checks.refuse_not_finite(values)
         outside = sum(outside for _, outside in reports)
         if outside and self._unsigned:
-            refuse_negative(values, type(self).__name__)
+            checks.refuse_negative(values, type(self).__name__)
         # Past the wrapper that scikit-learn puts around transform.
-        warn_outside(outside, values.size, type(self).__name__, stacklevel=6)
+        checks.warn_outside(outside, values.size, type(self).__name__, stacklevel=6)
 
     def _encoding(self, dtype: np.dtype) -> Callable:
         """Return the function that encodes a block: by look-up, by the grid, or by the curve."""
@@ -329,10 +317,10 @@ class AdditiveMap(FeatureMap):
         """Return ``x`` moved into the range of its ``feature``, and how many that moved."""
         if self.low_ is None or self.high_ is None:
             return x, 0
-        xp, ends = namespace(x), (self.low_[feature], self.high_[feature])
+        xp, ends = samples.namespace(x), (self.low_[feature], self.high_[feature])
         if isinstance(x, np.ndarray) and x.dtype == np.float32:
             ends = (ends[0].astype(np.float32), ends[1].astype(np.float32))
-        inside = xp.clip(x, like(x, ends[0]), like(x, ends[1]))
+        inside = xp.clip(x, samples.like(x, ends[0]), samples.like(x, ends[1]))
         return inside, int(xp.count_nonzero(inside != x))
 
     def __sklearn_tags__(self) -> Tags:

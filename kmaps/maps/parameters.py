@@ -8,27 +8,8 @@ a map's parameters as attributes: `check_anchor` refuses what `AnchorMap` cannot
 from collections.abc import Callable
 from typing import Any
 
-from kmaps.checks import (
-    MAX_LEVELS,
-    check_choice,
-    check_flag,
-    check_number,
-    check_positive,
-    check_seed,
-    check_whole,
-    is_number,
-)
+from kmaps import checks, kernels
 from kmaps.errors import ConfigError
-from kmaps.kernels import (
-    EXP_KERNELS,
-    KERNELS,
-    LOG_KERNELS,
-    PROFILES,
-    STATIONARY,
-    check_kernel,
-    get_kernel,
-    scalar_kernel,
-)
 
 ANCHORS = ("uniform", "kmeans", "cover")
 ERRORS = ("absolute", "relative", "signature")
@@ -44,73 +25,73 @@ WINDOWS = ("rectangular", "uniform")
 
 
 def check_homogeneous(given: Any) -> None:
-    if not (callable(given.kernel) or given.kernel in LOG_KERNELS):
-        get_kernel(given.kernel)
-    check_whole("order", given.order, 0, MOST_OUTPUTS)
-    check_choice("window", given.window, WINDOWS)
-    check_positive("gamma", given.gamma)
+    if not (callable(given.kernel) or given.kernel in kernels.LOG_KERNELS):
+        kernels.get_kernel(given.kernel)
+    checks.check_whole("order", given.order, 0, MOST_OUTPUTS)
+    checks.check_choice("window", given.window, WINDOWS)
+    checks.check_positive("gamma", given.gamma)
     if given.period is not None and given.period != OPTIMAL:
-        check_positive("period", given.period, note=f", or {OPTIMAL!r}")
+        checks.check_positive("period", given.period, note=f", or {OPTIMAL!r}")
 
 
 def check_anchor(given: Any) -> None:
-    check_choice("anchors", given.anchors, ANCHORS)
+    checks.check_choice("anchors", given.anchors, ANCHORS)
     covers = given.anchors == "cover"
-    check_whole("n_anchors", given.n_anchors, 2, MAX_LEVELS)
-    most = MAX_LEVELS if covers else int(given.n_anchors)
-    check_whole("n_neighbors", given.n_neighbors, 1, most)
-    check_choice("weights", given.weights, ("equal", "distance"))
+    checks.check_whole("n_anchors", given.n_anchors, 2, checks.MAX_LEVELS)
+    most = checks.MAX_LEVELS if covers else int(given.n_anchors)
+    checks.check_whole("n_neighbors", given.n_neighbors, 1, most)
+    checks.check_choice("weights", given.weights, ("equal", "distance"))
     if given.weights == "distance" and given.n_neighbors != 2:
         raise ConfigError(
             f"weights='distance': takes n_neighbors=2, not {given.n_neighbors!r}; it interpolates "
             "between the anchors on either side"
         )
     if given.rank is not None:
-        check_whole("rank", given.rank, 1, most)
-    check_number("energy", given.energy, above=0, at_most=1)
+        checks.check_whole("rank", given.rank, 1, most)
+    checks.check_number("energy", given.energy, above=0, at_most=1)
     if covers:
-        check_positive("epsilon", given.epsilon, note=", which anchors='cover' needs")
+        checks.check_positive("epsilon", given.epsilon, note=", which anchors='cover' needs")
     elif given.epsilon is not None:
         raise ConfigError(f"epsilon={given.epsilon!r}: only anchors='cover' takes it")
     if given.shared != "auto":
-        check_flag("shared", given.shared, note=", or 'auto'")
-    scalar_kernel(given.kernel)
+        checks.check_flag("shared", given.shared, note=", or 'auto'")
+    kernels.scalar_kernel(given.kernel)
 
 
 def check_nystroem(given: Any) -> None:
-    check_whole("n_points", given.n_points, 1, MOST_OUTPUTS)
-    check_whole("dim", given.dim, 1, int(given.n_points))
-    check_seed("random_state", given.random_state)
-    scalar_kernel(given.kernel)
+    checks.check_whole("n_points", given.n_points, 1, MOST_OUTPUTS)
+    checks.check_whole("dim", given.dim, 1, int(given.n_points))
+    checks.check_seed("random_state", given.random_state)
+    kernels.scalar_kernel(given.kernel)
 
 
 def check_exact(given: Any) -> None:
-    check_whole("n_levels", given.n_levels, 2, MAX_LEVELS)
-    check_number("tol", given.tol, at_least=0, below=1)
-    scalar_kernel(given.kernel)
+    checks.check_whole("n_levels", given.n_levels, 2, checks.MAX_LEVELS)
+    checks.check_number("tol", given.tol, at_least=0, below=1)
+    kernels.scalar_kernel(given.kernel)
 
 
 def check_intersection(given: Any) -> None:
-    check_choice("piece", given.piece, PIECES)
-    check_flag("sparse", given.sparse)
+    checks.check_choice("piece", given.piece, PIECES)
+    checks.check_flag("sparse", given.sparse)
     in_codes = given.piece == "constant"
-    most = MAX_LEVELS - 1 if in_codes else MOST_OUTPUTS
-    check_whole("n_bins", given.n_bins, 2 if given.sparse else 1, most)
+    most = checks.MAX_LEVELS - 1 if in_codes else MOST_OUTPUTS
+    checks.check_whole("n_bins", given.n_bins, 2 if given.sparse else 1, most)
     if given.sparse and in_codes:
         raise ConfigError("sparse=True: only piece='linear' has a sparse form")
     if given.upper is not None:
-        check_positive("upper", given.upper)
+        checks.check_positive("upper", given.upper)
 
 
 def check_spline(given: Any) -> None:
-    check_whole("n_bins", given.n_bins, 1, MOST_OUTPUTS)
-    check_whole("degree", given.degree, 0, 3)
-    check_whole("penalty", given.penalty, 0, 3)
+    checks.check_whole("n_bins", given.n_bins, 1, MOST_OUTPUTS)
+    checks.check_whole("degree", given.degree, 0, 3)
+    checks.check_whole("penalty", given.penalty, 0, 3)
 
 
 def check_fourier(given: Any, most: int = MOST_OUTPUTS) -> None:
-    check_whole("degree", given.degree, 1, most)
-    check_whole("penalty", given.penalty, 0, 3)
+    checks.check_whole("degree", given.degree, 1, most)
+    checks.check_whole("penalty", given.penalty, 0, 3)
 
 
 def check_hermite(given: Any) -> None:
@@ -118,37 +99,37 @@ def check_hermite(given: Any) -> None:
 
 
 def check_sign_cauchy(given: Any) -> None:
-    check_whole("n_projections", given.n_projections, 1)
-    check_choice("output", given.output, OUTPUTS)
-    check_seed("random_state", given.random_state)
+    checks.check_whole("n_projections", given.n_projections, 1)
+    checks.check_choice("output", given.output, OUTPUTS)
+    checks.check_seed("random_state", given.random_state)
 
 
 def check_random_fourier(given: Any) -> None:
-    check_choice("structure", given.structure, STRUCTURES)
+    checks.check_choice("structure", given.structure, STRUCTURES)
     _check_frequencies(given)
 
 
 def _check_frequencies(given: Any) -> None:
-    check_whole("n_frequencies", given.n_frequencies, 1)
+    checks.check_whole("n_frequencies", given.n_frequencies, 1)
     if given.sigma is not None:
-        check_positive("sigma", given.sigma, note=", or None to take it from the data")
-    check_seed("random_state", given.random_state)
+        checks.check_positive("sigma", given.sigma, note=", or None to take it from the data")
+    checks.check_seed("random_state", given.random_state)
 
 
 def check_radial(given: Any) -> None:
-    check_choice("profile", given.profile, PROFILES)
+    checks.check_choice("profile", given.profile, kernels.PROFILES)
     _check_frequencies(given)
-    get_kernel(given.kernel)
+    kernels.get_kernel(given.kernel)
     if given.kernel != "hellinger":
-        check_whole("order", given.order, 0, MOST_OUTPUTS)
+        checks.check_whole("order", given.order, 0, MOST_OUTPUTS)
 
 
 def check_generalized(given: Any) -> None:
     check_random_fourier(given)
     if given.additive is None:
-        check_kernel(given.kernel, (*EXP_KERNELS, *KERNELS))
+        kernels.check_kernel(given.kernel, (*kernels.EXP_KERNELS, *kernels.KERNELS))
         if given.kernel.removeprefix("exp-") != "hellinger":
-            check_whole("order", given.order, 0, MOST_OUTPUTS)
+            checks.check_whole("order", given.order, 0, MOST_OUTPUTS)
     elif isinstance(given.additive, str | int | float | list | dict):  # all that files can say
         raise ConfigError(
             f"additive={given.additive!r}: expected an additive map, such as HomogeneousMap()"
@@ -162,7 +143,9 @@ def problem_kind(given: Any) -> str:
     ranged = given.low is not None or given.high is not None
     if callable(given.kernel):
         return "stationary" if ranged else "homogeneous"
-    return "homogeneous" if given.kernel in (*KERNELS, *LOG_KERNELS) else "stationary"
+    return (
+        "homogeneous" if given.kernel in (*kernels.KERNELS, *kernels.LOG_KERNELS) else "stationary"
+    )
 
 
 def check_problem(given: Any, *, on_data: bool = False) -> None:
@@ -171,27 +154,27 @@ def check_problem(given: Any, *, on_data: bool = False) -> None:
     With ``on_data`` a ratio or an end of the range may be None: data will say it.
     """
     if not callable(given.kernel):
-        known = (*KERNELS, *STATIONARY, *LOG_KERNELS)
-        check_kernel(given.kernel, known, "kernels: {}, or a function")
-    check_positive("sigma", given.sigma)
+        known = (*kernels.KERNELS, *kernels.STATIONARY, *kernels.LOG_KERNELS)
+        kernels.check_kernel(given.kernel, known, "kernels: {}, or a function")
+    checks.check_positive("sigma", given.sigma)
     kind = problem_kind(given)
     if kind == "homogeneous" and not (on_data and given.ratio is None):
         note = ", the largest input over the smallest non-zero one"
-        check_number("ratio", given.ratio, above=1, note=note)
-    check_choice("error", given.error, ERRORS)
+        checks.check_number("ratio", given.ratio, above=1, note=note)
+    checks.check_choice("error", given.error, ERRORS)
     if given.period is not None:
-        check_positive("period", given.period)
+        checks.check_positive("period", given.period)
     if given.levels is not None:
-        check_whole("levels", given.levels, 2)
+        checks.check_whole("levels", given.levels, 2)
     if kind == "stationary":
         _check_range(given, on_data)
-    elif kind == "homogeneous" or given.kernel in KERNELS:
+    elif kind == "homogeneous" or given.kernel in kernels.KERNELS:
         _check_without_range(given)
 
 
 def _check_range(given: Any, on_data: bool) -> None:
     ends = [end for end in (given.low, given.high) if not (on_data and end is None)]
-    if not (all(map(is_number, ends)) and (len(ends) < 2 or given.low < given.high)):
+    if not (all(map(checks.is_number, ends)) and (len(ends) < 2 or given.low < given.high)):
         raise ConfigError(
             f"low={given.low!r}, high={given.high!r}: expected two numbers, low < high"
         )
@@ -208,13 +191,13 @@ def _check_without_range(given: Any) -> None:
 
 def check_request(kind: str, given: Any) -> bool:
     """Refuse what programs cannot do; return whether the shipped table may have what is asked."""
-    check_whole("dim", given.dim, 1, MOST_OUTPUTS)
-    check_choice("norm", given.norm, NORMS)
+    checks.check_whole("dim", given.dim, 1, MOST_OUTPUTS)
+    checks.check_choice("norm", given.norm, NORMS)
     if given.pool != "fine":
-        check_whole("pool", given.pool, 0)
-    check_flag("continuous", given.continuous)
+        checks.check_whole("pool", given.pool, 0)
+    checks.check_flag("continuous", given.continuous)
     if given.optimal is not None:
-        check_flag("optimal", given.optimal, note=", or None for what the shipped table has")
+        checks.check_flag("optimal", given.optimal, note=", or None for what the shipped table has")
     of_programs = given.norm == "linf" and given.pool == "fine" and given.continuous
     plain = of_programs and kind != "periodic"
     if given.optimal and not plain:
@@ -223,7 +206,7 @@ def check_request(kind: str, given: Any) -> bool:
             "it goes with norm='linf', pool='fine', continuous=True and no period"
         )
     if given.max_error is not None:
-        check_positive("max_error", given.max_error)
+        checks.check_positive("max_error", given.max_error)
     return plain
 
 
@@ -233,19 +216,21 @@ def check_lowdim(given: Any) -> None:
 
 
 def check_joint(given: Any) -> None:
-    check_whole("dim", given.dim, 1)
-    check_positive("sigma", given.sigma)
+    checks.check_whole("dim", given.dim, 1)
+    checks.check_positive("sigma", given.sigma)
     if not callable(given.kernel):
-        check_kernel(given.kernel, STATIONARY, "stationary kernels: {}, or a function")
+        kernels.check_kernel(
+            given.kernel, kernels.STATIONARY, "stationary kernels: {}, or a function"
+        )
     _check_range(given, on_data=True)
 
 
 def check_lowdim_joint(given: Any) -> None:
     check_joint(given)
-    check_choice("method", given.method, METHODS)
+    checks.check_choice("method", given.method, METHODS)
     if given.levels is not None:
-        check_whole("levels", given.levels, 2)
-    check_flag("continuous", given.continuous)
+        checks.check_whole("levels", given.levels, 2)
+    checks.check_flag("continuous", given.continuous)
 
 
 CHECKS: dict[str, Callable[[Any], None]] = {  # the check of each map by the map's name

@@ -21,16 +21,9 @@ from kmaps.models.outputs import RandomOutputs, kernel_values
 from kmaps.models.stored import StoredLinear, given_parameters, read_landmarks, read_random_features
 from kmaps.parallel import compiled, product, threads
 from kmaps.samples import issparse, refuse_mask
+from kmaps.svm import reduction
 from kmaps.svm.coded.model import CodedModel
 from kmaps.svm.model_file import ModelFile, Parts, csr_or_dense, n_rows
-from kmaps.svm.reduction import (
-    BLOCK_VALUES,
-    Probabilities,
-    combine_scores,
-    count_problems,
-    read_curves,
-    winners,
-)
 from kmaps.svm.stored import StoredKernel, read_kernel_svc
 
 _MANY = 1 << 22  # values from which compiled loops save more time than their import takes
@@ -65,7 +58,7 @@ class Predictor:
     _width: int  # values that one row needs while it is scored
     _dtypes: tuple[str, ...]  # that are taken as they are; others become float64
     _multiclass: str = "ovr"
-    _curves: Probabilities | None = field(default=None)
+    _curves: reduction.Probabilities | None = field(default=None)
 
     def decision_function(self, X: ArrayLike) -> NDArray:
         """Return the scores (n,) or (n, K) of rows (n, d), dense or CSR, as the estimator does."""
@@ -77,7 +70,7 @@ class Predictor:
         """Return the label of each row, or the value of a regression, (n,)."""
         if self.classes_ is None:
             return self._blockwise(X, 2)
-        return self.classes_[winners(self.decision_function(X))]
+        return self.classes_[reduction.winners(self.decision_function(X))]
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the probability of each class at rows, (n, K).
@@ -103,9 +96,9 @@ class Predictor:
     def _blockwise(self, X: ArrayLike, n_classes: int) -> NDArray:
         """Return the decision function, or the first column of scores of a regression."""
         rows = self._checked(X)
-        size = max(1, BLOCK_VALUES // self._width)
+        size = max(1, reduction.BLOCK_VALUES // self._width)
         if issparse(rows):
-            size = max(1, min(size, BLOCK_VALUES // self.n_features_in_))
+            size = max(1, min(size, reduction.BLOCK_VALUES // self.n_features_in_))
         parts = []
         # NumPy's loops have one thread; how many there may be, joblib would say.
         with nullcontext() if compiled() else threads(1):
@@ -114,7 +107,7 @@ class Predictor:
                 part = part.toarray() if issparse(part) else part
                 refuse_not_finite(part)
                 scores = self._scores(part)
-                parts.append(combine_scores(scores, n_classes, self._multiclass))
+                parts.append(reduction.combine_scores(scores, n_classes, self._multiclass))
         return np.concatenate(parts)
 
     def _checked(self, X: Any) -> Any:
@@ -190,9 +183,9 @@ def predictor_of(file: ModelFile) -> Predictor:
 def _coded_classifier(file: ModelFile) -> Predictor:
     given = given_parameters(file)
     classes = file.labels()
-    curves = read_curves(file, given, classes)
+    curves = reduction.read_curves(file, given, classes)
     names = "classes", *(curves.arrays if curves else ())
-    n_problems = count_problems(len(classes), given.multiclass)
+    n_problems = reduction.count_problems(len(classes), given.multiclass)
     return _coded(file, n_problems, names, classes, given.multiclass, curves)
 
 
@@ -207,7 +200,7 @@ def _coded(
     names: tuple[str, ...],
     classes: NDArray | None,
     multiclass: str,
-    curves: Probabilities | None,
+    curves: reduction.Probabilities | None,
 ) -> Predictor:
     model = CodedModel.from_file(file, n_problems, names)
     file.text("map")

@@ -21,26 +21,14 @@ from kmaps.checks import check_positive, check_whole, is_number
 from kmaps.errors import ConfigError
 from kmaps.gram_matrix import squared_distance
 from kmaps.kernels import WIDTH_KERNELS
-from kmaps.models.choice import (
-    AUTO,
-    Choice,
-    Powers,
-    Predict,
-    along_c_precomputed,
-    choice_of,
-    choose,
-    extension,
-    scores_along_c,
-    splits,
-    stratified_sample,
-)
+from kmaps.models import choice
 from kmaps.models.landmarks import exponential, mean_width
 from kmaps.samples import check_array
 from kmaps.svm import KernelSVC
 from kmaps.svm.learner import Progress, input_errors
 from kmaps.svm.reduction import check_sample_weight
 
-_DIVISORS = Powers(2.0, -6, 12)  # t, of the mean squared distance
+_DIVISORS = choice.Powers(2.0, -6, 12)  # t, of the mean squared distance
 _NAMES = ", ".join(WIDTH_KERNELS)
 _START = _DIVISORS.values(range(4))
 
@@ -55,7 +43,7 @@ class HasWidth(Protocol):
 
     def at_widths(
         self, X: Any, y: NDArray, weights: NDArray, mean: float
-    ) -> Callable[[float], Predict]:
+    ) -> Callable[[float], choice.Predict]:
         """Return what makes the ``predict`` of `kmaps.models.cross_validate` for a width.
 
         ``mean`` is the width whose square is the mean squared distance.
@@ -84,7 +72,7 @@ class WidthChoice:
     C: float
     fractions: tuple[float, ...]
     accuracies: tuple[float, ...]
-    choices: tuple[Choice, ...]
+    choices: tuple[choice.Choice, ...]
     chosen: int
 
 
@@ -133,20 +121,20 @@ def choose_width(
         X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
     weights = check_sample_weight(sample_weight, X.shape[0])
     gamma = vars(model).get("gamma", 1.0)
-    mean = mean_width(X, model.kernel, gamma) if model.sigma in (None, AUTO) else model.sigma
+    mean = mean_width(X, model.kernel, gamma) if model.sigma in (None, choice.AUTO) else model.sigma
     check_positive("sigma", mean, note=", None or 'auto'")
-    chosen = stratified_sample(y, samples, seed)
+    chosen = choice.stratified_sample(y, samples, seed)
     X, y, weights = X[chosen], np.asarray(y)[chosen], weights[chosen]
-    parts = splits(y, folds, groups if groups is None else np.asarray(groups)[chosen])
+    parts = choice.splits(y, folds, groups if groups is None else np.asarray(groups)[chosen])
     at_widths = partial(_gram_widths, model) if isinstance(model, KernelSVC) else model.at_widths
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the model that is trained in the end has its own
         predict_at = at_widths(X, y, weights, mean)
         return _compare(
-            lambda t: scores_along_c(predict_at(mean / t**0.5), grid, y, parts),
+            lambda t: choice.scores_along_c(predict_at(mean / t**0.5), grid, y, parts),
             mean,
             model,
-            extended_c=grid == AUTO,
+            extended_c=grid == choice.AUTO,
         )
 
 
@@ -158,7 +146,10 @@ def _compare(
     extended_c: bool,
 ) -> WidthChoice:
     """Choose among the widths with these scores by C; or of one width, if the model has one."""
-    extended, told = model.sigma == AUTO, Progress(type(model).__name__ if model.verbose else "")
+    extended, told = (
+        model.sigma == choice.AUTO,
+        Progress(type(model).__name__ if model.verbose else ""),
+    )
     compared: dict[float, dict[float, NDArray]] = {}
     best: dict[float, NDArray] = {}
     values = _START if extended else (1.0,)
@@ -166,28 +157,28 @@ def _compare(
         total = len(compared) + len(values)
         for t in values:
             compared[t] = scores_of(t)
-            best[t] = compared[t][choose(compared[t], extended=extended_c)]
+            best[t] = compared[t][choice.choose(compared[t], extended=extended_c)]
             told.compared(len(compared), total, "widths")
-        values = extension(best, _DIVISORS) if extended else ()
-    chosen, divisors = choose(best, extended=extended), sorted(best)
+        values = choice.extension(best, _DIVISORS) if extended else ()
+    chosen, divisors = choice.choose(best, extended=extended), sorted(best)
     return WidthChoice(
         mean / chosen**0.5,
-        choose(compared[chosen], extended=extended_c),
+        choice.choose(compared[chosen], extended=extended_c),
         tuple(1 / t for t in divisors),
         tuple(float(np.mean(best[t])) for t in divisors),
-        tuple(choice_of(compared[t], extended=extended_c) for t in divisors),
+        tuple(choice.choice_of(compared[t], extended=extended_c) for t in divisors),
         divisors.index(chosen),
     )
 
 
 def _gram_widths(
     model: KernelSVC, X: Any, y: NDArray, weights: NDArray, mean: float
-) -> Callable[[float], Predict]:
+) -> Callable[[float], choice.Predict]:
     """Return what makes the ``predict`` of a width, of one matrix of distances."""
     squared = squared_distance(X, kernel=model.kernel, gamma=model.gamma)
     precomputed = clone(model).set_params(
         kernel="precomputed", sigma=None, probability=None, verbose=0
     )
-    return lambda sigma: along_c_precomputed(
+    return lambda sigma: choice.along_c_precomputed(
         precomputed, exponential(squared, sigma), y, weights=weights
     )

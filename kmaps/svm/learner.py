@@ -23,19 +23,8 @@ from kmaps.checks import check_choice, check_room
 from kmaps.errors import ConfigError, InputError, KmapsError
 from kmaps.estimators import BaseEstimator, ClassifierMixin
 from kmaps.samples import namespace, row_blocks, validate_data
+from kmaps.svm import reduction
 from kmaps.svm.losses import REDUCTIONS, Floats
-from kmaps.svm.reduction import (
-    BLOCK_VALUES,
-    BinaryProblem,
-    Labels,
-    Places,
-    binary_problems,
-    check_sample_weight,
-    combine_scores,
-    count_problems,
-    labels_of,
-    winners,
-)
 
 _PATIENCE_S = 2.0  # between two lines on how far a training is
 _FEWEST_ROWS = 64  # that are scored at once: tables of very many problems are made for each block
@@ -70,11 +59,11 @@ class PreparedRows(Protocol):
 
     def __len__(self) -> int: ...
 
-    def take(self, members: Places) -> "PreparedRows":
+    def take(self, members: reduction.Places) -> "PreparedRows":
         """Return some of the samples; what they are made of is not copied."""
 
 
-def taken(X: Any, members: Places) -> Any:
+def taken(X: Any, members: reduction.Places) -> Any:
     """Return some of the samples of an array, a CSR matrix or prepared rows."""
     return X[members] if isinstance(X, np.ndarray) or issparse(X) else X.take(members)
 
@@ -228,7 +217,9 @@ def input_errors() -> Iterator[None]:
         raise InputError(" ".join([first, *hint])) from None
 
 
-def class_factors(class_weight: Any, classes: NDArray, codes: Places, weights: Floats) -> Floats:
+def class_factors(
+    class_weight: Any, classes: NDArray, codes: reduction.Places, weights: Floats
+) -> Floats:
     """Return the factor on C of each of K classes.
 
     "balanced" makes all classes count the same: the sum of all weights over K times the sum of the
@@ -270,21 +261,21 @@ class ReducedClassifier(ClassifierMixin, Learner, metaclass=ABCMeta):
         check_is_fitted(self)
         with input_errors():
             X = validate_data(self, X, reset=False, dispatch=self._dispatches, **self._checks)
-        block = max(_FEWEST_ROWS, BLOCK_VALUES // self._score_width())
+        block = max(_FEWEST_ROWS, reduction.BLOCK_VALUES // self._score_width())
         parts = [
-            combine_scores(self._scores(rows), len(self.classes_), self.multiclass)
+            reduction.combine_scores(self._scores(rows), len(self.classes_), self.multiclass)
             for rows in row_blocks(X, block)
         ]
         return namespace(parts[0]).concat(parts) if len(parts) > 1 else parts[0]
 
     def predict(self, X: ArrayLike) -> NDArray:
         """Return the class of each row, from :meth:`decision_function`."""
-        chosen = winners(self.decision_function(X))
-        return labels_of(self.classes_, chosen)
+        chosen = reduction.winners(self.decision_function(X))
+        return reduction.labels_of(self.classes_, chosen)
 
     def _check_training(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
-    ) -> tuple[Any, Labels]:
+    ) -> tuple[Any, reduction.Labels]:
         """Validate training data, learn ``classes_``; return the rows and what they are."""
         with input_errors():
             X, y = validate_data(self, X, y, **self._checks)
@@ -292,7 +283,7 @@ class ReducedClassifier(ClassifierMixin, Learner, metaclass=ABCMeta):
 
     def _check_prepared(
         self, rows: PreparedRows, y: ArrayLike, sample_weight: ArrayLike | None
-    ) -> Labels:
+    ) -> reduction.Labels:
         """Check the labels of rows that were prepared beforehand, as `_check_training` does."""
         y = np.asarray(y)
         if y.shape != (len(rows),):
@@ -300,7 +291,7 @@ class ReducedClassifier(ClassifierMixin, Learner, metaclass=ABCMeta):
         self.n_features_in_ = rows.n_features
         return self._check_labels(y, sample_weight)
 
-    def _check_labels(self, y: NDArray, sample_weight: ArrayLike | None) -> Labels:
+    def _check_labels(self, y: NDArray, sample_weight: ArrayLike | None) -> reduction.Labels:
         check_choice("multiclass", self.multiclass, REDUCTIONS)
         with input_errors():
             check_classification_targets(y)
@@ -310,7 +301,7 @@ class ReducedClassifier(ClassifierMixin, Learner, metaclass=ABCMeta):
                 f"y has one class only ({self.classes_[0]}): a classifier needs at least two "
                 "classes, check the label column"
             )
-        weights = check_sample_weight(sample_weight, len(codes))
+        weights = reduction.check_sample_weight(sample_weight, len(codes))
         empty = np.flatnonzero(np.bincount(codes, weights) == 0)
         if len(empty):
             raise InputError(
@@ -318,12 +309,14 @@ class ReducedClassifier(ClassifierMixin, Learner, metaclass=ABCMeta):
                 "leave its samples out, or give one of them a weight"
             )
         places = np.flatnonzero(weights)
-        return Labels(places, codes[places], weights[places], len(codes))
+        return reduction.Labels(places, codes[places], weights[places], len(codes))
 
-    def _problems(self, labels: Labels, n_weights: int = 0) -> Iterator[BinaryProblem]:
+    def _problems(
+        self, labels: reduction.Labels, n_weights: int = 0
+    ) -> Iterator[reduction.BinaryProblem]:
         """Yield the binary problems, if there is room for all of them, with so many weights."""
         n, K = len(labels.codes), len(self.classes_)
-        total = count_problems(K, self.multiclass)
+        total = reduction.count_problems(K, self.multiclass)
         rows_bytes = 8 * n * total if self.multiclass == "ovr" else 24 * n * (K - 1)
         needed = rows_bytes + 8 * n_weights * total
         other = "" if self.multiclass == "ovr" else ", or multiclass='ovr'"
@@ -334,9 +327,9 @@ class ReducedClassifier(ClassifierMixin, Learner, metaclass=ABCMeta):
         )
         with input_errors():
             factors = class_factors(self.class_weight, self.classes_, labels.codes, labels.weights)
-        return binary_problems(labels.codes, self.multiclass, factors, labels.weights)
+        return reduction.binary_problems(labels.codes, self.multiclass, factors, labels.weights)
 
 
-def counting(X: Any, labels: Labels) -> Any:
+def counting(X: Any, labels: reduction.Labels) -> Any:
     """Return the samples that count, out of all."""
     return X if len(labels.places) == labels.total else taken(X, labels.places)

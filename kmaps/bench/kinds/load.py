@@ -16,18 +16,8 @@ from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds.kind import Kind
 from kmaps.bench.paper.entries import packaged
 from kmaps.bench.records.lines import Lines, compared, lines_of
+from kmaps.bench.spec import positions
 from kmaps.bench.spec.fields import Experiment, Model
-from kmaps.bench.spec.positions import (
-    Mistake,
-    Node,
-    at,
-    brief,
-    changed,
-    problem_of,
-    read,
-    repeated_keys,
-    unknown_key,
-)
 from kmaps.bench.spec.rows import estimator_places, feature_mistakes, map_mistakes
 from kmaps.data.yaml_text import read_text, write_yaml
 from kmaps.errors import ConfigError, Mistakes, one_line, suggest
@@ -92,15 +82,15 @@ def parse(text: str, source: str = "experiment.yaml", preset: str | None = None)
 def _checked(
     text: str, source: str, preset: str | None = None, changes: Sequence[str] = ()
 ) -> Loaded:
-    root, content = read(text, source)
+    root, content = positions.read(text, source)
     name = content.get("kind", _USUAL)
     if not isinstance(name, str) or name not in KINDS:
         hint = suggest(str(name), KINDS)
         message = f"unknown kind {name!r}{hint} (known: {', '.join(KINDS)})"
-        raise ConfigError(_line(source, at(root, ("kind",), message)))
+        raise ConfigError(_line(source, positions.at(root, ("kind",), message)))
     kind, place = KINDS[name], _Place(Path(source).parent, content.get("experiment"))
     variants = {None: (root, content), **_presets(root, content)}
-    mistakes = set(repeated_keys(root)).union(
+    mistakes = set(positions.repeated_keys(root)).union(
         *(_mistakes(kind, nodes, given, place) for nodes, given in variants.values())
     )
     if mistakes:
@@ -120,7 +110,7 @@ def _checked(
     return Loaded(experiment, _elsewhere(meant, place))
 
 
-def _line(source: str, mistake: Mistake) -> str:
+def _line(source: str, mistake: positions.Mistake) -> str:
     line, column, text = mistake
     return f"{source}:{line}:{column}: {text}"
 
@@ -149,7 +139,9 @@ def _elsewhere(content: dict[str, Any], place: _Place) -> dict[str, Any]:
 def _changed(
     kind: Kind, content: dict[str, Any], changes: Sequence[str], place: _Place
 ) -> dict[str, Any]:
-    root, content = read(write_yaml(changed(content, changes)), "experiment.yaml")
+    root, content = positions.read(
+        write_yaml(positions.changed(content, changes)), "experiment.yaml"
+    )
     mistakes = [text for _, _, text in sorted(_mistakes(kind, root, content, place))]
     if mistakes:
         given = " ".join(changes)
@@ -177,7 +169,9 @@ def _presets(root: yaml.Node, content: dict[str, Any]) -> dict[str, tuple[yaml.N
     return found
 
 
-def _mistakes(kind: Kind, root: yaml.Node, content: dict[str, Any], place: _Place) -> set[Mistake]:
+def _mistakes(
+    kind: Kind, root: yaml.Node, content: dict[str, Any], place: _Place
+) -> set[positions.Mistake]:
     found = {
         *map_mistakes(root, content, kind.row_keys, takes_estimators=kind.takes_estimators),
         *feature_mistakes(root, content),
@@ -197,7 +191,7 @@ def described(name: str) -> Experiment:
 
 def described_in(path: Path) -> Experiment:
     """Return the experiment in a file, without fitting its maps."""
-    _, content = read(_text_of(path), str(path))
+    _, content = positions.read(_text_of(path), str(path))
     kind = KINDS.get(str(content.get("kind", _USUAL)))
     if kind is None:
         raise ConfigError(f"{path}: unknown kind {content['kind']!r}")
@@ -209,20 +203,24 @@ def described_in(path: Path) -> Experiment:
         raise ConfigError(f"{path}: {place}: {refused.errors()[0]['msg']}") from None
 
 
-def _from_pydantic(root: yaml.Node, whole: type[Model], error: Any) -> Mistake:
+def _from_pydantic(root: yaml.Node, whole: type[Model], error: Any) -> positions.Mistake:
     place, kind, given = error["loc"], error["type"], error["input"]
     if kind == "missing":
-        return at(root, place[:-1], f"missing key {place[-1]!r}")
+        return positions.at(root, place[:-1], f"missing key {place[-1]!r}")
     if kind == "extra_forbidden":
         model = whole
         for step in place[:-1]:
             if isinstance(step, str):  # an item of a list is of the list's type
                 model = model.model_fields[step].annotation
                 model = next(iter(get_args(model)), model)
-        return at(root, place, unknown_key(place[-1], model.model_fields), key=True)
+        return positions.at(
+            root, place, positions.unknown_key(place[-1], model.model_fields), key=True
+        )
     if kind == "model_type":
-        return at(root, place, f"expected a mapping (key: value), got {brief(given)}")
-    return at(root, place, problem_of(error))
+        return positions.at(
+            root, place, f"expected a mapping (key: value), got {positions.brief(given)}"
+        )
+    return positions.at(root, place, positions.problem_of(error))
 
 
 class _Unmeasured:
@@ -234,7 +232,9 @@ class _Unmeasured:
     __hash__ = object.__hash__
 
 
-def selection_mistakes(root: Node, kind: Kind, experiment: Experiment) -> Iterator[Mistake]:
+def selection_mistakes(
+    root: positions.Node, kind: Kind, experiment: Experiment
+) -> Iterator[positions.Mistake]:
     """Yield the claims whose selections pick no two rows, at the side that picks none."""
     if not experiment.claims:
         return
@@ -246,9 +246,9 @@ def selection_mistakes(root: Node, kind: Kind, experiment: Experiment) -> Iterat
             continue
         empty = [side for side in ("left", "right") if not _picks(entry[side], lines)]
         for side in empty:
-            yield at(root, ("claims", number, side), _why_none(entry[side], lines))
+            yield positions.at(root, ("claims", number, side), _why_none(entry[side], lines))
         if not empty:
-            yield at(root, ("claims", number), _why_no_two(entry))
+            yield positions.at(root, ("claims", number), _why_no_two(entry))
 
 
 def _picks(selection: Mapping[str, Any], lines: Lines) -> bool:

@@ -16,15 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from kmaps.bench.report.forms import (
-    Markdown,
-    aligned,
-    link,
-    markdown,
-    markdown_code,
-    markdown_table,
-    one_line,
-)
+from kmaps.bench.report import forms
 from kmaps.errors import InputError, printable
 
 if TYPE_CHECKING:
@@ -94,18 +86,18 @@ def as_markdown(part: Part, level: int = 1) -> str:
     """Return a part in Markdown, without a newline at its end; nothing of what folds."""
     match part:
         case Text(text):
-            return markdown(text)
+            return forms.markdown(text)
         case Code(lines):
-            return "\n".join(map(markdown_code, lines))
+            return "\n".join(map(forms.markdown_code, lines))
         case Table():
-            table = markdown_table(part.head, part.rows, texts=part.texts)
-            return f"{'#' * level} {markdown(part.title)}\n\n{table}" if part.title else table
+            table = forms.markdown_table(part.head, part.rows, texts=part.texts)
+            return f"{'#' * level} {forms.markdown(part.title)}\n\n{table}" if part.title else table
         case Picture(path):
-            return f"!{link(path.name, path.name)}"
+            return f"!{forms.link(path.name, path.name)}"
         case Folded():
             return ""
     inner = (as_markdown(one, level + 1) for one in part.parts)
-    return "\n\n".join(filter(None, [f"{'#' * level} {markdown(part.title)}", *inner]))
+    return "\n\n".join(filter(None, [f"{'#' * level} {forms.markdown(part.title)}", *inner]))
 
 
 def as_text(parts: Iterable[Part]) -> str:
@@ -115,7 +107,7 @@ def as_text(parts: Iterable[Part]) -> str:
         if isinstance(part, Text):
             shown.append(part.text)
         elif isinstance(part, Table):
-            lines = aligned([part.head, *part.rows], texts=part.texts)
+            lines = forms.aligned([part.head, *part.rows], texts=part.texts)
             shown.append("\n".join(filter(None, [part.title, *lines])))
     return "\n\n".join(shown)
 
@@ -150,10 +142,10 @@ def as_html(page: Page, *, opened: bool = False) -> str:
             most=most,
             image=image,
             place=place,
-            plain=one_line,
+            plain=forms.one_line,
             inline=_inline,
             block=_block,
-            plain_lines=lambda lines: "\n".join(map(one_line, lines)),
+            plain_lines=lambda lines: "\n".join(map(forms.one_line, lines)),
         )
         if len(text.encode()) <= MOST_BYTES:
             break
@@ -197,16 +189,16 @@ def _parser() -> "MarkdownIt":
 def _inline(text: str) -> "Markup":
     from markupsafe import Markup, escape
 
-    if not isinstance(text, Markdown):
-        return escape(one_line(text))
+    if not isinstance(text, forms.Markdown):
+        return escape(forms.one_line(text))
     return Markup(_parser().renderInline(printable(text)))
 
 
 def _block(text: str) -> "Markup":
     from markupsafe import Markup
 
-    if not isinstance(text, Markdown):
-        return Markup("<p>{}</p>").format(one_line(text))
+    if not isinstance(text, forms.Markdown):
+        return Markup("<p>{}</p>").format(forms.one_line(text))
     return Markup(_parser().render(printable(text)))
 
 

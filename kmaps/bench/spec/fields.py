@@ -5,17 +5,8 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    PositiveInt,
-    PrivateAttr,
-    ValidationInfo,
-    ValidatorFunctionWrapHandler,
-    WrapValidator,
-)
+import pydantic
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt
 from pydantic import model_validator as validator
 
 from kmaps.bench.records.measures import MEASURES
@@ -30,7 +21,7 @@ class Model(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-def _from_experiment(value: str, info: ValidationInfo) -> str:
+def _from_experiment(value: str, info: pydantic.ValidationInfo) -> str:
     if not value.strip():
         raise ValueError("expected a path, got an empty text")
     folder = (info.context or {}).get("folder", "")
@@ -164,7 +155,7 @@ AUTO = "auto"  # what stands for values of C
 FIRST_SPLIT = "first-split"  # whose training samples choose the C of all splits
 
 
-def _auto_or_values(given: Any, handler: ValidatorFunctionWrapHandler) -> Any:
+def _auto_or_values(given: Any, handler: pydantic.ValidatorFunctionWrapHandler) -> Any:
     if isinstance(given, str) and given != AUTO:
         raise ValueError(f"expected a list of values, or {AUTO}, got {given!r}")
     return given if given == AUTO else handler(given)
@@ -184,7 +175,7 @@ Name = Annotated[str, AfterValidator(_folder_name)]
 Interval = Annotated[str, checked(_parse_range)]
 MeasureName = Annotated[str, known_name("measure", lambda: MEASURES)]
 Unique = checked(_unique)
-AutoOrValues = WrapValidator(_auto_or_values)  # lets a list of values of C be auto
+AutoOrValues = pydantic.WrapValidator(_auto_or_values)  # lets a list of values of C be auto
 
 
 def _amount(value: Any) -> None:
@@ -202,7 +193,7 @@ def _users_name(value: str) -> str:
     return _folder_name(value)
 
 
-def _known_dataset(value: str, info: ValidationInfo) -> str:
+def _known_dataset(value: str, info: pydantic.ValidationInfo) -> str:
     if info.data.get("files") is not None:
         return _users_name(value)
     if value not in packaged():
@@ -244,7 +235,7 @@ class DatasetSplits(Data):
     official: Literal[True] | None = None
 
     @validator(mode="after")
-    def _found(self, info: ValidationInfo) -> "DatasetSplits":
+    def _found(self, info: pydantic.ValidationInfo) -> "DatasetSplits":
         check_protocol(self.protocol)
         context = info.context or {}
         if self.files is not None:
@@ -350,8 +341,8 @@ class Experiment(Model):
     maps: list[dict[str, Any]] = []
     claims: list[Claim] = []
     presets: dict[Name, dict[str, Any]] = {}
-    _folder: Path | None = PrivateAttr(None)
-    _places: dict[str, str] = PrivateAttr({})
+    _folder: Path | None = pydantic.PrivateAttr(None)
+    _places: dict[str, str] = pydantic.PrivateAttr({})
 
     @property
     def subject(self) -> str:

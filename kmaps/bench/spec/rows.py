@@ -14,6 +14,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, Field, ValidationError
 from pydantic import model_validator as validator
 
+from kmaps import maps
 from kmaps.bench.records.row import Row
 from kmaps.bench.spec.fields import AUTO, Model
 from kmaps.bench.spec.positions import Mistake, Node, Place, at, problem_of, unknown_key
@@ -22,15 +23,6 @@ from kmaps.errors import ConfigError, suggest
 from kmaps.features import FEATURES, MIN_MAX, get_normalization, make_feature
 from kmaps.features import parameters_of as feature_parameters_of
 from kmaps.kernels import GRAM_KERNELS, KERNELS
-from kmaps.maps import (
-    MAPS,
-    approximated,
-    check_parameters,
-    has_local_tables,
-    has_tables,
-    parameters_of,
-    takes,
-)
 
 SOLVERS: dict[str, tuple[str, ...]] = {
     "liblinear": ("loss", "bias", "penalty", "tol", "max_iter"),
@@ -126,7 +118,9 @@ def map_rows(
         return
     choices = {key: listed(value) for key, value in entry.items() if key not in row_keys}
     name = choices.pop("map")[0]
-    kernels = choices.pop("kernel", kernels if takes(name, "kernel") else [approximated(name)])
+    kernels = choices.pop(
+        "kernel", kernels if maps.takes(name, "kernel") else [maps.approximated(name)]
+    )
     for values in itertools.product(*choices.values()):
         for kernel in kernels:
             yield kernel, dict(zip(choices, values, strict=True))
@@ -162,7 +156,7 @@ def map_mistakes(
         of_row = {key: value for key, value in entry.items() if key not in row_keys}
         if "estimator" in entry and takes_estimators:
             found = _estimator_mistakes(of_row)
-        elif "estimator" in entry and entry.get("map") not in MAPS:
+        elif "estimator" in entry and entry.get("map") not in maps.MAPS:
             found = iter(
                 [(("estimator",), "this kind of experiment has no third-party rows", True)]
             )
@@ -188,11 +182,13 @@ def _estimator_mistakes(entry: dict[str, Any]) -> Found:
 
 def _entry_mistakes(entry: dict[str, Any], kernels: list, row_keys: Sequence[str]) -> Found:
     name = entry.get("map")
-    if not isinstance(name, str) or name not in MAPS:
-        what = f"unknown map {name!r}{suggest(name, MAPS)}" if "map" in entry else "missing 'map'"
-        yield ("map",), f"{what} (known: {', '.join(MAPS)})", False
+    if not isinstance(name, str) or name not in maps.MAPS:
+        what = (
+            f"unknown map {name!r}{suggest(name, maps.MAPS)}" if "map" in entry else "missing 'map'"
+        )
+        yield ("map",), f"{what} (known: {', '.join(maps.MAPS)})", False
         return
-    known = ["map", *row_keys, *parameters_of(name)]
+    known = ["map", *row_keys, *maps.parameters_of(name)]
     odd = [key for key in entry if key not in known]
     for key in odd:
         yield (key,), unknown_key(key, known), True
@@ -227,7 +223,7 @@ def _trials(entry: dict[str, Any], kernels: list) -> Iterator[tuple[Place, str]]
 @cache  # the same rows stand in many experiments
 def _trial(name: str, kernel: str, params: str) -> str:
     try:
-        check_parameters(name, kernel, json.loads(params))
+        maps.check_parameters(name, kernel, json.loads(params))
     except (ValueError, TypeError) as error:
         return str(error)
     return ""
@@ -321,10 +317,10 @@ def _row_mistakes(entry: dict[str, Any], default: str) -> Iterator[tuple[Place, 
         yield from (
             ((key,), "only for solver: coded") for key in ("form", "calibrate") if key in entry
         )
-    elif name in MAPS and not has_tables(name):
+    elif name in maps.MAPS and not maps.has_tables(name):
         where = "solver" if "solver" in entry else "map"
         yield (where,), f"the {name} map has no tables; solver: coded needs them"
-    elif name in MAPS and not has_local_tables(name):
+    elif name in maps.MAPS and not maps.has_local_tables(name):
         for place, value in _placed(entry, "form"):
             if value == "local":
                 yield place, f"the {name} map has no local form, only splines have"

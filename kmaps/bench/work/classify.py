@@ -12,23 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from kmaps import gram
+from kmaps import gram, models
 from kmaps.bench.records.row import BY_ITSELF, is_third_party
 from kmaps.bench.run.clock import UNTIMED, Timing
 from kmaps.bench.work.samples import Split
 from kmaps.bench.work.storage import coded_storage, map_gram, storage, support_storage
 from kmaps.kernels import EXP_KERNELS, KERNELS
 from kmaps.maps import FeatureMap, make_map
-from kmaps.models import (
-    AUTO,
-    Choice,
-    Places,
-    Predict,
-    along_c,
-    along_c_precomputed,
-    cross_validate,
-    stratified_order,
-)
 from kmaps.svm import KernelSVC, LiblinearSVC
 
 if TYPE_CHECKING:
@@ -86,7 +76,7 @@ def warm_up(spec: ModelSpec, C: float, split: Split) -> None:
 
 def _few(split: Split) -> Split:
     y = split.y_train
-    spread = stratified_order(y, 0)[:: max(1, len(y) // 50)]
+    spread = models.stratified_order(y, 0)[:: max(1, len(y) // 50)]
     rows = np.union1d(spread, np.unique(y, return_index=True)[1])
     return Split(split.x_train[rows], y[rows], split.x_test[:50], split.y_test[:50])
 
@@ -273,7 +263,7 @@ def choose_c(
     x: Array,
     y: NDArray[np.int64],
     groups: NDArray | None = None,
-) -> Choice:
+) -> models.Choice:
     """Choose C by cross-validation on training samples.
 
     Every method sees the same samples and folds; no fold divides a group, and ties go to the
@@ -285,10 +275,10 @@ def choose_c(
 
         if not third_party.chooses_c(spec.method, spec.params):
             given = spec.params.get("C")
-            return Choice(given if isinstance(given, int | float) else None, (), (), ())
-    if choosing.grid != AUTO and len(choosing.grid) == 1:
-        return Choice(choosing.grid[0], (), (), ())
-    return cross_validate(
+            return models.Choice(given if isinstance(given, int | float) else None, (), (), ())
+    if choosing.grid != models.AUTO and len(choosing.grid) == 1:
+        return models.Choice(choosing.grid[0], (), (), ())
+    return models.cross_validate(
         lambda chosen: predictor(spec, x[chosen], y[chosen]),
         choosing.grid,
         y,
@@ -299,31 +289,33 @@ def choose_c(
     )
 
 
-def predictor(spec: ModelSpec, x: Array, y: NDArray[np.int64]) -> Predict:
+def predictor(spec: ModelSpec, x: Array, y: NDArray[np.int64]) -> models.Predict:
     """Return what trains a row with each C on some of the samples, and predicts others."""
     if is_third_party(spec.method) and spec.solver != "coded":
         return _own_predictor(spec, x, y)
     if spec.solver == "coded":
         scale = _coded_scale(spec, x)
-        return _in_units_of(scale, along_c(_coded(spec, 1.0, scale), x, y))
+        return _in_units_of(scale, models.along_c(_coded(spec, 1.0, scale), x, y))
     if spec.method == "exact":
         scale = _mean_square(x, spec.kernel) if spec.unit_norm else 1.0
         matrix = gram(x, kernel=spec.kernel)
-        return _in_units_of(scale, along_c_precomputed(_libsvm(spec, 1.0, 1.0), matrix, y))
+        return _in_units_of(scale, models.along_c_precomputed(_libsvm(spec, 1.0, 1.0), matrix, y))
     if spec.solver == "libsvm":
         matrix = map_gram(_map_of(spec), x, y).matrix
-        predict = along_c_precomputed(_libsvm(spec, 1.0, 1.0), matrix, y)
+        predict = models.along_c_precomputed(_libsvm(spec, 1.0, 1.0), matrix, y)
         return _in_units_of(_gram_scale(spec, matrix), predict)
     encoded = _map_of(spec).fit(x).transform(x)
     scale = _mean_square(encoded) if spec.unit_norm else 1.0
-    return _in_units_of(scale, along_c(_liblinear(spec, 1.0, encoded), encoded, y))
+    return _in_units_of(scale, models.along_c(_liblinear(spec, 1.0, encoded), encoded, y))
 
 
-def _own_predictor(spec: ModelSpec, x: Array, y: NDArray[np.int64]) -> Predict:
+def _own_predictor(spec: ModelSpec, x: Array, y: NDArray[np.int64]) -> models.Predict:
     """Return what predicts with a third-party estimator, which never sees labels left out."""
     from kmaps.bench.work import third_party
 
-    def predict(grid: Sequence[float], train: Places, test: Places) -> Iterable[NDArray]:
+    def predict(
+        grid: Sequence[float], train: models.Places, test: models.Places
+    ) -> Iterable[NDArray]:
         if spec.solver == BY_ITSELF:
             for C in grid:
                 model = own(spec, C)
@@ -344,10 +336,12 @@ def _own_predictor(spec: ModelSpec, x: Array, y: NDArray[np.int64]) -> Predict:
     return predict
 
 
-def _in_units_of(scale: float, predict: Predict) -> Predict:
+def _in_units_of(scale: float, predict: models.Predict) -> models.Predict:
     """Return ``predict`` for values of C that are to be divided by a mean square norm."""
 
-    def scaled(grid: Sequence[float], train: Places, test: Places) -> Iterable[NDArray]:
+    def scaled(
+        grid: Sequence[float], train: models.Places, test: models.Places
+    ) -> Iterable[NDArray]:
         return predict([C / scale for C in grid], train, test)
 
     return scaled

@@ -13,24 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kmaps import models
 from kmaps.bench.records.row import BY_ITSELF
 from kmaps.bench.work import third_party
 from kmaps.bench.work.classify import Choosing, ModelSpec, choose_c, own, predictor
-from kmaps.models import (
-    AUTO,
-    Choice,
-    Predict,
-    choice_of,
-    choose_width,
-    gains_little,
-    scores_along_c,
-    splits,
-    stratified_sample,
-)
 
 _MOST = 8  # values of a parameter
 
-Found = tuple[Choice, dict[str, Any], dict[str, list], list[float]]
+Found = tuple[models.Choice, dict[str, Any], dict[str, list], list[float]]
 """The C, the parameters, the values that were compared, and the accuracies of these."""
 
 
@@ -45,7 +35,7 @@ def search(
     """Choose parameters among values, or a width, on the samples and folds that C is chosen on."""
     has_C = spec.solver != BY_ITSELF or third_party.chooses_c(spec.method, spec.params)
     choosing = choosing if has_C else replace(choosing, grid=[1.0])
-    of = _width if AUTO in parameters.values() else _values
+    of = _width if models.AUTO in parameters.values() else _values
     choice, *found = of(spec, parameters, choosing, x, y, groups)
     return (choice if has_C else choose_c(spec, choosing, x, y), *found)
 
@@ -60,19 +50,23 @@ class _Radial:
 
     spec: ModelSpec
     kernel: str = "rbf"
-    C: Any = AUTO
-    sigma: Any = AUTO
+    C: Any = models.AUTO
+    sigma: Any = models.AUTO
     verbose: int = 0
 
-    def at_widths(self, X: Any, y: Any, weights: Any, mean: float) -> Callable[[float], Predict]:
+    def at_widths(
+        self, X: Any, y: Any, weights: Any, mean: float
+    ) -> Callable[[float], models.Predict]:
         return lambda sigma: predictor(_with(self.spec, {"gamma": 1 / (2 * sigma**2)}), X, y)
 
 
 def _width(spec: ModelSpec, parameters: dict, choosing: Choosing, *rows: Any) -> Found:
     (name,), (x, y, groups) = parameters, rows
-    model: Any = _Radial(spec) if name == "gamma" else own(_with(spec, {name: AUTO}), AUTO)
+    model: Any = (
+        _Radial(spec) if name == "gamma" else own(_with(spec, {name: models.AUTO}), models.AUTO)
+    )
     how = {"folds": choosing.folds, "seed": choosing.seed, "samples": choosing.samples}
-    found = choose_width(model, x, y, choosing.grid, groups=groups, **how)
+    found = models.choose_width(model, x, y, choosing.grid, groups=groups, **how)
     mean = found.sigma / found.fractions[found.chosen] ** 0.5
     values = [mean * fraction**0.5 for fraction in found.fractions]
     if name == "gamma":
@@ -82,11 +76,11 @@ def _width(spec: ModelSpec, parameters: dict, choosing: Choosing, *rows: Any) ->
 
 
 def _values(spec: ModelSpec, parameters: dict, choosing: Choosing, *rows: Any) -> Found:
-    among = stratified_sample(rows[1], choosing.samples, choosing.seed)
+    among = models.stratified_sample(rows[1], choosing.samples, choosing.seed)
     x, y, groups = (None if of is None else of[among] for of in rows)
-    parts = splits(y, choosing.folds, groups)
+    parts = models.splits(y, choosing.folds, groups)
     scores: dict[tuple, NDArray] = {}
-    choices: dict[tuple, Choice] = {}
+    choices: dict[tuple, models.Choice] = {}
     grid: dict[str, list] = {}
     longer = parameters
     while longer != grid:
@@ -94,8 +88,8 @@ def _values(spec: ModelSpec, parameters: dict, choosing: Choosing, *rows: Any) -
         for values in product(*grid.values()):
             if values not in scores:
                 predict = predictor(_with(spec, dict(zip(grid, values, strict=True))), x, y)
-                by_c = scores_along_c(predict, choosing.grid, y, parts)
-                choices[values] = choice_of(by_c, extended=choosing.grid == AUTO)
+                by_c = models.scores_along_c(predict, choosing.grid, y, parts)
+                choices[values] = models.choice_of(by_c, extended=choosing.grid == models.AUTO)
                 scores[values] = by_c[choices[values].C]
         best = max(scores, key=lambda values: float(np.mean(scores[values])))
         longer = {name: _longer(of, i, best, scores) for i, (name, of) in enumerate(grid.items())}
@@ -113,5 +107,5 @@ def _longer(values: list, i: int, best: tuple, scores: dict[tuple, NDArray]) -> 
     following = float(f"{outer**2 / inner:.3g}")
     if all(type(value) is int for value in values):
         following = max(2, round(following))  # with one leaf, say, there is nothing to learn
-    little = gains_little(scores[*best[:i], inner, *best[i + 1 :]], scores[best])
+    little = models.gains_little(scores[*best[:i], inner, *best[i + 1 :]], scores[best])
     return values if little or following in values else [*values, following]

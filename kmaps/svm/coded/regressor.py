@@ -19,20 +19,12 @@ from kmaps._loops.train import Task
 from kmaps.errors import InputError
 from kmaps.estimators import RegressorMixin
 from kmaps.samples import namespace, row_blocks, validate_data
+from kmaps.svm import losses
 from kmaps.svm.coded.estimator import CodedEstimator, Progress
 from kmaps.svm.coded.forms import SINGLE_RANGE
 from kmaps.svm.coded.problem import make_task
 from kmaps.svm.coded.training import CodedRows
 from kmaps.svm.learner import input_errors, taken
-from kmaps.svm.losses import (
-    INSENSITIVE,
-    STORED,
-    Floats,
-    Loss,
-    SquaredEpsilonInsensitive,
-    check_coded_ridge,
-    check_coded_svr,
-)
 from kmaps.svm.reduction import Places, check_sample_weight
 
 _BLOCK_ROWS = 1 << 16
@@ -78,19 +70,21 @@ class CodedRegressor(RegressorMixin, CodedEstimator):
         self._keep(training, self._timed("train_s", train), weights, shift)
         return self
 
-    def _task(self, members: Places, targets: Floats, weights: Floats, norms: Floats) -> Task:
+    def _task(
+        self, members: Places, targets: losses.Floats, weights: losses.Floats, norms: losses.Floats
+    ) -> Task:
         """State the problem, once the square norms of all rows are known."""
         return make_task(members, targets, norms, self._costs(weights), self._loss, self.bias)
 
     @property
     @abstractmethod
-    def _loss(self) -> Loss: ...
+    def _loss(self) -> losses.Loss: ...
 
     @abstractmethod
-    def _costs(self, weights: Floats) -> Floats:
+    def _costs(self, weights: losses.Floats) -> losses.Floats:
         """Return the C of each sample."""
 
-    def predict(self, X: ArrayLike | CodedRows) -> Floats:
+    def predict(self, X: ArrayLike | CodedRows) -> losses.Floats:
         """Return the value (n,) of the function at rows, also at rows that were coded beforehand.
 
         NaN, infinity or another number of features than in ``fit`` raise InputError.
@@ -106,7 +100,7 @@ class CodedRegressor(RegressorMixin, CodedEstimator):
         graph.add_output("predict", graph.node("Squeeze", self._graph_scores(graph, x), [1]), 1)
 
 
-def _mean(y: Floats, weights: Floats) -> float:
+def _mean(y: losses.Floats, weights: losses.Floats) -> float:
     """Return the mean of targets; refuse those that single precision cannot hold without it."""
     with np.errstate(over="ignore", invalid="ignore"):
         mean = float(np.average(y, weights=weights))
@@ -120,7 +114,7 @@ def _mean(y: Floats, weights: Floats) -> float:
     return mean
 
 
-def _check_targets(y: Any, n: int) -> Floats:
+def _check_targets(y: Any, n: int) -> losses.Floats:
     try:
         targets = np.asarray(y, np.float64)
     except (TypeError, ValueError):
@@ -180,17 +174,17 @@ class CodedSVR(CodedRegressor):
     epsilon: float = 0.1
     loss: str = "epsilon_insensitive"
 
-    _stored = STORED["CodedSVR"]
+    _stored = losses.STORED["CodedSVR"]
 
     def _check_parameters(self) -> None:
-        check_coded_svr(self)
+        losses.check_coded_svr(self)
         self._check_map()
 
     @property
-    def _loss(self) -> Loss:
-        return INSENSITIVE[self.loss](self.epsilon)
+    def _loss(self) -> losses.Loss:
+        return losses.INSENSITIVE[self.loss](self.epsilon)
 
-    def _costs(self, weights: Floats) -> Floats:
+    def _costs(self, weights: losses.Floats) -> losses.Floats:
         return self.C * weights
 
 
@@ -231,21 +225,21 @@ class CodedRidge(CodedRegressor):
 
     alpha: float = 1.0
 
-    _stored = STORED["CodedRidge"]
+    _stored = losses.STORED["CodedRidge"]
 
     def _check_parameters(self) -> None:
-        check_coded_ridge(self)
+        losses.check_coded_ridge(self)
         self._check_map()
 
     @property
-    def _loss(self) -> Loss:
-        return SquaredEpsilonInsensitive()
+    def _loss(self) -> losses.Loss:
+        return losses.SquaredEpsilonInsensitive()
 
-    def _costs(self, weights: Floats) -> Floats:
+    def _costs(self, weights: losses.Floats) -> losses.Floats:
         # |w|²/2 + C Σ e² with C = 1 / (2 alpha) is 1 / (2 alpha) of the objective here.
         return weights / (2 * self.alpha)
 
-    def _objectives(self, primal: Floats) -> Floats:
+    def _objectives(self, primal: losses.Floats) -> losses.Floats:
         return 2 * self.alpha * primal
 
     def _easier(self) -> str:

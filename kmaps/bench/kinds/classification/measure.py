@@ -13,16 +13,7 @@ from kmaps.bench.kinds.shown import SEARCH
 from kmaps.bench.records.arrays import Correct
 from kmaps.bench.records.row import BY_ITSELF, Row
 from kmaps.bench.run.clock import Timing
-from kmaps.bench.spec.fields import (
-    AUTO,
-    AutoOrValues,
-    KernelName,
-    Model,
-    OnSamples,
-    Positive,
-    Unique,
-    known_name,
-)
+from kmaps.bench.spec import fields
 from kmaps.bench.spec.positions import Mistake, Node
 from kmaps.bench.spec.rows import (
     ROW_KEYS,
@@ -36,7 +27,7 @@ from kmaps.bench.spec.rows import (
 from kmaps.kernels import KERNELS
 
 
-class Learner(Model):
+class Learner(fields.Model):
     """The problem of the linear baseline and the maps, and who solves it.
 
     The defaults are LIBSVM's problem, but for the bias, which LIBLINEAR regularises. ``solver`` is
@@ -45,11 +36,11 @@ class Learner(Model):
     the latest; without it each solver has its usual limit, and the cell no such setting.
     """
 
-    solver: Annotated[str, known_name("solver", lambda: SOLVERS)] = "liblinear"
+    solver: Annotated[str, fields.known_name("solver", lambda: SOLVERS)] = "liblinear"
     loss: Literal["hinge", "squared_hinge", "logistic"] = "hinge"
     penalty: Literal["l2", "l1"] = "l2"
     bias: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1.0
-    tol: Positive | None = None
+    tol: fields.Positive | None = None
     gap: Annotated[float, Field(gt=0, lt=1)] = 1e-3
     max_iter: PositiveInt | None = None
     n_levels: Annotated[int, Field(ge=2, le=256)] = 256
@@ -66,7 +57,7 @@ class Learner(Model):
         return self.model_dump(include=names - ({"max_iter"} if self.max_iter is None else set()))
 
 
-class Tuning(Model):
+class Tuning(fields.Model):
     """The values of C, and how one is chosen from several.
 
     By cross-validation inside the training split, on all of it or on a stratified draw of
@@ -80,7 +71,11 @@ class Tuning(Model):
     """
 
     grid: Annotated[
-        list[Positive], Field(min_length=1), Unique, AfterValidator(sorted), AutoOrValues
+        list[fields.Positive],
+        Field(min_length=1),
+        fields.Unique,
+        AfterValidator(sorted),
+        fields.AutoOrValues,
     ]
     folds: Annotated[int, Field(ge=2)] = 3
     samples: PositiveInt | None = None
@@ -92,7 +87,7 @@ class Tuning(Model):
     def _from_number(cls, given: Any) -> Any:
         if isinstance(given, dict):
             return given
-        return {"grid": given if given == AUTO else [given]}
+        return {"grid": given if given == fields.AUTO else [given]}
 
     @validator(mode="after")
     def _enough(self) -> "Tuning":
@@ -117,17 +112,17 @@ class Tuning(Model):
         return given
 
 
-class Classification(OnSamples):
+class Classification(fields.OnSamples):
     """A checked classification: what the YAML says, with the defaults filled in."""
 
     kind: Literal["classification"] = "classification"
-    kernels: Annotated[list[KernelName], Unique] = []
-    reductions: Annotated[list[Literal["ovo", "ovr"]], Field(min_length=1), Unique]
-    baselines: Annotated[list[Literal["linear", "exact", "exact-coded"]], Unique] = []
-    classifiers: Annotated[list[Estimator], Unique] = []
+    kernels: Annotated[list[fields.KernelName], fields.Unique] = []
+    reductions: Annotated[list[Literal["ovo", "ovr"]], Field(min_length=1), fields.Unique]
+    baselines: Annotated[list[Literal["linear", "exact", "exact-coded"]], fields.Unique] = []
+    classifiers: Annotated[list[Estimator], fields.Unique] = []
     learner: Learner = Learner()
     C: Tuning
-    figures: Annotated[list[Literal["accuracy", "costs"]], Unique] = []
+    figures: Annotated[list[Literal["accuracy", "costs"]], fields.Unique] = []
 
     @validator(mode="after")
     def _runnable(self) -> "Classification":
@@ -184,7 +179,7 @@ class ClassificationKind(SampledKind):
         from kmaps.bench.work.classify import warm_up
 
         grid = cell.C["grid"]
-        warm_up(_spec(cell), 1.0 if grid == AUTO else grid[0], _scaled(cell, shared))
+        warm_up(_spec(cell), 1.0 if grid == fields.AUTO else grid[0], _scaled(cell, shared))
 
     def measure(self, cell: Cell, shared: Any, timing: Timing) -> Measured:
         from kmaps.bench.work.classify import evaluate
@@ -231,7 +226,7 @@ def _rows(experiment: Classification) -> Iterator[tuple[Row, str]]:
         for kernel, params in map_rows(entry, kernels, ROW_KEYS):
             for row in solver_rows(entry, experiment.learner.solver):
                 solver = row.pop("solver")
-                learner = {key: value for key, value in row.items() if value != AUTO}
+                learner = {key: value for key, value in row.items() if value != fields.AUTO}
                 learner |= searched({"search": {}} | entry)
                 name = entry["map"] if "map" in entry else entry["estimator"]
                 yield Row(name, params, solver, learner), kernel
@@ -259,7 +254,7 @@ def _spec(cell: Cell) -> Any:
     if cell.row.solver == "coded":
         apart = ("normalize", "search")
         learner = {key: value for key, value in cell.row.learner.items() if key not in apart}
-        settings |= {"form": AUTO, **learner}
+        settings |= {"form": fields.AUTO, **learner}
     return ModelSpec(
         method=cell.row.method,
         kernel=cell.kernel,
