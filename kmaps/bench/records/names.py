@@ -138,7 +138,7 @@ _SAID = {"coded": SOLVERS["coded"], "libsvm": "LIBSVM, on the kernel matrices of
 _SETTINGS: dict[str, Wording] = {
     "form": "{} form",
     "calibrate": {True: "calibrated", False: "not calibrated"},
-    "search": lambda searched: f"{', '.join(searched)} chosen",
+    "search": lambda searched: f"{', '.join(searched).replace('_', ' ')} chosen",
     "normalize": lambda norm: f"rows {norm.replace('gamma=', 'γ = ')}",
 }
 

@@ -10,7 +10,7 @@ import pytest
 from kmaps.bench.kinds import load as spec
 from kmaps.bench.records.columns import cell_name
 from kmaps.bench.records.file import read_records
-from kmaps.bench.report.choice import choice_section
+from kmaps.bench.report.choice import choice_parts
 from kmaps.bench.run import repeats, runner
 from kmaps.errors import ConfigError
 
@@ -83,7 +83,7 @@ def test_every_split_has_the_choice_of_the_first(folder, measured):
     assert {r["cv_s"] is None for r in measured if r["split"]} == {True}
     assert not {r["key"] for r in measured} & {r["key"] for r in alone}
     words = "in the training set of the first split, one C for all splits, from 0.01, 0.1,"
-    assert words in choice_section(measured)
+    assert words in choice_parts(measured)[0].text
 
 
 def test_workers_and_stops_change_nothing(folder, measured):

@@ -167,13 +167,13 @@ def test_the_folds_that_choose_c_keep_groups_together(folder, monkeypatch):
     write(folder / "t.csv", values, Y)
     cell, split = split_of(folder / "own.yaml")
     assert split.x_train.shape[1] == 4
-    real, given = classify.cross_validate, []
+    real, given = classify.models.cross_validate, []
 
     def spy(*arguments, **options):
         given.append(options["groups"])
         return real(*arguments, **options)
 
-    monkeypatch.setattr(classify, "cross_validate", spy)
+    monkeypatch.setattr(classify.models, "cross_validate", spy)
     KIND.measure(cell, split, UNTIMED)
     (groups,) = given
     # Three of the six groups, ten rows each, beside their rows.
