@@ -33,7 +33,6 @@ memory = click.option(
     "--memory",
     type=Number(1, 1e9),
     default=24,
-    show_default=True,
     metavar="MB",
     help="For the blocks in memory at one time.",
 )
@@ -55,7 +54,6 @@ zero_based = click.option(
     "--zero-based",
     type=click.Choice(["auto", "true", "false"]),
     default="auto",
-    show_default=True,
     help="Whether the indices of svm files count from 0. auto: as the model's did, or if 0 occurs.",
 )
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from kmaps.cli.flags import Number, say
+from kmaps.cli.flags import FILE, PATH, Number, say
 
 _Forms = dict[str, Callable[[], str]]
 _Checked = tuple[_Forms, Exception | None]  # what can be printed, what the command ends with
@@ -17,11 +17,11 @@ _Checked = tuple[_Forms, Exception | None]  # what can be printed, what the comm
     "\n  kmaps check runs/mine --against baselines/mine --format md --junit kmaps.xml"
     "\n  kmaps check results --reported --against baselines --format md"
 )
-@click.argument("results", type=click.Path(path_type=Path))
+@click.argument("results", type=PATH)
 @click.option(
     "--against",
     "baseline",
-    type=click.Path(path_type=Path),
+    type=PATH,
     help="The baseline: a records.jsonl or the folder it is in; with --reported also a folder of "
     "runs. Required without --reported.",
 )
@@ -34,7 +34,6 @@ _Checked = tuple[_Forms, Exception | None]  # what can be printed, what the comm
     "--floor",
     type=Number(0, 1),
     default=0.005,
-    show_default=True,
     help="Smallest tolerance on a mean accuracy or average precision, as a fraction; with "
     "--reported the tolerance on each split.",
 )
@@ -43,14 +42,11 @@ _Checked = tuple[_Forms, Exception | None]  # what can be printed, what the comm
     "form",
     type=click.Choice(["text", "md"]),
     default="text",
-    show_default=True,
     help="Print for a terminal, or Markdown for a pull request.",
 )
 @click.option("--json", "json_wanted", is_flag=True, help="Print the verdicts as JSON.")
 @click.option(
-    "--junit",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write JUnit XML, which CI systems show, to this file too.",
+    "--junit", type=FILE, help="Write JUnit XML, which CI systems show, to this file too."
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print only what changed, and a summary.")
 def command(

@@ -5,14 +5,14 @@ from pathlib import Path
 import click
 
 from kmaps.cli.completing import measures, names
-from kmaps.cli.flags import say
+from kmaps.cli.flags import PATH, say
 
 
 @click.command(
     epilog="\b\nExamples:\n  kmaps compare results/quickstart runs/quickstart"
     "\n  kmaps compare runs/before runs/after --measure accuracy --measure time --format md"
 )
-@click.argument("runs", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("runs", nargs=-1, required=True, type=PATH)
 @click.option(
     "--measure",
     "wanted",
@@ -26,7 +26,6 @@ from kmaps.cli.flags import say
     "form",
     type=click.Choice(["text", "md", "json"]),
     default="text",
-    show_default=True,
     help="Print for a terminal, as Markdown, or as JSON in plain units.",
 )
 def command(runs: tuple[Path, ...], wanted: tuple[str, ...], form: str) -> None:

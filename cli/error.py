@@ -10,7 +10,7 @@ from kmaps.bench.report.forms import aligned
 from kmaps.cli import array_files
 from kmaps.cli.array_files import compiling
 from kmaps.cli.completing import names
-from kmaps.cli.flags import say
+from kmaps.cli.flags import FILE, say
 from kmaps.cli.map_options import MapsCommand, build_maps
 from kmaps.errors import InputError
 
@@ -36,24 +36,16 @@ Examples:
 @click.option(
     "--kernel",
     default="chi2",
-    show_default=True,
     shell_complete=names(_kernels),
     help="A homogeneous kernel, or a stationary one such as rbf.",
 )
-@click.option(
-    "--range",
-    "text",
-    default="0:1",
-    show_default=True,
-    metavar="LOW:HIGH",
-    help="Values of x and y.",
-)
+@click.option("--range", "text", default="0:1", metavar="LOW:HIGH", help="Values of x and y.")
 @click.option("--integers", is_flag=True, help="Only the integers of the range.")
 @click.option("--relative", is_flag=True, help="Errors as fractions of the kernel.")
 @click.option("--fit-range", metavar="LOW:HIGH", help="What maps that learn are fitted on. [RANGE]")
 @click.option(
     "--plot",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     metavar="OUT.png",
     help="Draw the error surfaces and, as OUT-sections.png, k(x, y₀).",
 )

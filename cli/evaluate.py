@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 _WIDEST = 20  # classes of a confusion matrix that is printed whole
 _FIGURES = ("png", "svg", "pdf")
+# What is measured of each class, with its scale and its digits in the table.
+_RANKED = {"roc_auc": (1, 4), "average_precision": (1, 4)}
+_OF_CLASSES = {"recall": (100, 2), "precision": (100, 2), **_RANKED}
 
 
 @click.command(
@@ -61,16 +64,13 @@ Examples:
 def command(
     model_file: str,
     source: str,
-    labels: str | None,
-    label_column: str | None,
     confusion: tuple[str, ...],
     reliability: tuple[str, ...],
-    input_format: str | None,
-    zero_based: str,
     memory: float,
     force: bool,
     as_json: bool,
     quiet: bool,
+    **contract: Any,
 ) -> None:
     """Compare what MODEL predicts with the true labels of the rows of DATA.
 
@@ -90,21 +90,12 @@ def command(
     look_for(model_file, source)
     for option, targets in {"--confusion": confusion, "--reliability": reliability}.items():
         for target in targets:
-            check_paths(target, [model_file, source, labels], force)
+            check_paths(target, [model_file, source, contract["labels"]], force)
             _check_target(option, target)
     trained = load_classifier(model_file)
     if reliability:
         check_probabilities(trained)
-    with data_for(
-        trained,
-        source,
-        "-",
-        labels=labels,
-        label_column=label_column,
-        input_format=input_format,
-        zero_based=zero_based,
-        quiet=quiet,
-    ) as (reader, y):
+    with data_for(trained, source, "-", quiet=quiet, **contract) as (reader, y):
         check_labelled(reader, y)
         with progress_bar(f"evaluate {reader.name}", quiet=quiet) as report:
             found = _evaluate(trained.model, reader, y, memory, report)
@@ -159,12 +150,8 @@ def _evaluate(
     from kmaps.io import LabelledRows
     from kmaps.models import evaluate
 
-    rows = LabelledRows(
-        reader,
-        given,
-        memory=int(memory * 1e6),
-        progress=lambda stage, done, total: report(done, total),
-    )
+    shown = lambda stage, done, total: report(done, total)  # noqa: E731
+    rows = LabelledRows(reader, given, memory=int(memory * 1e6), progress=shown)
     scores = np.concatenate([model.decision_function(X) for X in rows.blocks()])
     probabilities = None if model.probability is None else model.probabilities_of(scores)
     return evaluate(rows.labels(model.classes_), scores, model.classes_, probabilities)
@@ -186,10 +173,8 @@ def _as_names(found: "Evaluation") -> dict[str, Any]:
         "brier": of.brier,
         "log_loss": None if of.log_loss != of.log_loss else of.log_loss,
         "bins": _records(
-            **{"from": of.bounds[:-1], "to": of.bounds[1:]},
-            rows=of.rows,
-            probability=of.confidence,
-            accuracy=of.accuracy,
+            **{"from": of.bounds[:-1], "to": of.bounds[1:], "rows": of.rows},
+            **{"probability": of.confidence, "accuracy": of.accuracy},
         ),
     }
     return {
@@ -200,10 +185,7 @@ def _as_names(found: "Evaluation") -> dict[str, Any]:
         "classes": _records(
             label=found.classes,
             rows=n_rows[: len(found.classes)],
-            recall=found.recall,
-            precision=found.precision,
-            roc_auc=found.roc_auc,
-            average_precision=found.average_precision,
+            **{name: getattr(found, name) for name in _OF_CLASSES},
         ),
         "unknown_labels": found.unknown.tolist(),
         "unknown_rows": found.n_unknown,
@@ -221,14 +203,8 @@ def _text(found: "Evaluation", told: dict[str, Any]) -> str:
             lines.append(f"{title} {told[name]:.4f} ({of})")
     header = ["class", "rows", "recall, %", "precision, %", "ROC AUC", "average precision"]
     classes = [
-        [
-            str(one["label"]),
-            f"{one['rows']:,}",
-            _shown(one["recall"], 100, 2),
-            _shown(one["precision"], 100, 2),
-            _shown(one["roc_auc"], 1, 4),
-            _shown(one["average_precision"], 1, 4),
-        ]
+        [str(one["label"]), f"{one['rows']:,}"]
+        + [_shown(one[name], scale, digits) for name, (scale, digits) in _OF_CLASSES.items()]
         for one in told["classes"]
     ]
     tables = [aligned([header, *classes]), _confusion_text(found)]

@@ -33,9 +33,7 @@ Examples:
 @click.option(
     "--row", "rows", type=click.IntRange(0), multiple=True, help="Of the data, from 0. [default: 0]"
 )
-@click.option(
-    "--features", "n_features", type=click.IntRange(1), default=24, show_default=True, help="Shown."
-)
+@click.option("--features", "n_features", type=click.IntRange(1), default=24, help="Shown.")
 @click.option("--shape", metavar="HxW", help="Of the image whose pixels the features are.")
 @click.option("-o", "--out", help="- for standard output. [default: MODEL with the suffix .html]")
 @array_files.threads

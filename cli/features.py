@@ -10,7 +10,7 @@ import click
 from kmaps.cli import array_files
 from kmaps.cli.array_files import compiling
 from kmaps.cli.completing import datasets, names
-from kmaps.cli.flags import GroupedCommand, say
+from kmaps.cli.flags import FILE, GroupedCommand, say
 from kmaps.cli.progress import stage_bars
 from kmaps.errors import ConfigError, InputError
 
@@ -61,21 +61,17 @@ Examples:
     metavar="KEY=VALUE",
     help="A parameter of the features, its value as in JSON: words=300, cells=[18,9,3].",
 )
-@click.option(
-    "--normalize", default="none", show_default=True, help="none, l1, l2 or gamma=NUMBER."
-)
+@click.option("--normalize", default="none", help="none, l1, l2 or gamma=NUMBER.")
 @click.option(
     "--protocol",
     metavar="JSON",
     help="How training images are drawn, for features that learn from them, as in an experiment. "
     "[default: the dataset's protocol; all images of the user's files]",
 )
-@click.option(
-    "--split", type=click.IntRange(min=0), default=0, help="Number of the draw. [default: 0]"
-)
+@click.option("--split", type=click.IntRange(min=0), default=0, help="Number of the draw.")
 @click.option(
     "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="The file: .npz, .csv, .parquet or .arrow with the names of the classes as labels, .svm "
     "with their numbers, or .npy without any; - for standard output. [default: "
     "DATASET-FEATURES.npz]",

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from math import isfinite
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 Command = Callable[..., Any]
 
 COUNT = click.IntRange(1, 2**16)  # of threads, of processes, of repeats
+PATH = click.Path(path_type=Path)
+FILE = click.Path(dir_okay=False, path_type=Path)
+FOLDER = click.Path(file_okay=False, path_type=Path)
 
 _FEW = 5
 

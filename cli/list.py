@@ -14,18 +14,9 @@ import click
 from kmaps.cli.flags import say
 from kmaps.errors import ConfigError
 
-PAPERS = {  # the papers by the short names that maps give as their source
-    "hkm": "Vedaldi, Zisserman: Efficient Additive Kernels via Explicit Feature Maps, TPAMI 2012",
-    "annfm": "Additive Nearest Neighbor Feature Maps, ICCV 2015",
-    "ldefm": "Chum: Low Dimensional Explicit Feature Maps, ICCV 2015",
-    "lac": "Maji: Linearized Additive Classifiers, arXiv 1110.0879",
-    "genrbf": "Vempati, Vedaldi, Zisserman, Jawahar: Generalized RBF feature maps for Efficient "
-    "Detection, BMVC 2010",
-    "mb": "Maji, Berg: Max-Margin Additive Classifiers for Detection, ICCV 2009",
-    "addkpca": "Perronnin, Sánchez, Liu: Large-scale image categorization with explicit data "
-    "embedding, CVPR 2010",
-    "li": "Li, Samorodnitsky, Hopcroft: Sign Cauchy Projections and Chi-Square Kernel, NIPS 2013",
-}
+_BIBTEX = (resources.files("kmaps.cli") / "papers.bib").read_text("utf-8")
+# The entries of the papers by the short names that maps give as their source.
+PAPERS = {entry.split("{")[1].split(",")[0]: entry for entry in re.split(r"\n(?=@)", _BIBTEX)}
 
 _WIDTH = 80  # columns of a terminal
 
@@ -94,19 +85,22 @@ def _maps() -> list[Row]:
         except ConfigError as error:
             rows.append({"name": name, "class": "", "source": "", "paper": str(error)})
             continue
-        papers = [PAPERS[word] for word in re.findall(r"\w+", found.source) if word in PAPERS]
+        papers = [_title(word) for word in re.findall(r"\w+", found.source) if word in PAPERS]
         said = "; ".join(filter(None, [*papers, MAPS.package_of(name)]))
         rows.append({"name": name, "class": found.name, "source": found.source, "paper": said})
     return rows
 
 
+def _title(paper: str) -> str:
+    entry = dict(re.findall(r"(\w+) = \{(.*)\}", PAPERS[paper]))
+    return f"{entry['title']}, {entry['year']}"
+
+
 def bibtex() -> str:
     """Return the papers of the maps, each below the maps that come from it."""
-    text = (resources.files("kmaps.cli") / "papers.bib").read_text("utf-8")
     sources = {row["name"]: re.findall(r"\w+", row["source"]) for row in _maps()}
-    entries = {entry.split("{")[1].split(",")[0]: entry for entry in re.split(r"\n(?=@)", text)}
-    of = {key: [name for name, words in sources.items() if key in words] for key in entries}
-    return "\n".join(f"% {', '.join(of[key])}\n{entry}" for key, entry in entries.items())
+    of = {key: [name for name, words in sources.items() if key in words] for key in PAPERS}
+    return "\n".join(f"% {', '.join(of[key])}\n{entry}" for key, entry in PAPERS.items())
 
 
 def _kinds() -> list[Row]:

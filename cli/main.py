@@ -241,7 +241,7 @@ class _LeanFixes(MetaPathFinder):
 
 @click.group(
     cls=LazyGroup,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
     epilog="\b\nExample:\n  kmaps run quickstart",
 )
 @click.version_option(__version__, prog_name="kmaps")

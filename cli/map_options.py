@@ -58,10 +58,7 @@ class MapCommand(GroupedCommand):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         option = click.Option(
-            ["--map", "map_name"],
-            show_default=True,
-            shell_complete=names(lambda: MAPS),
-            **self.map_option,
+            ["--map", "map_name"], shell_complete=names(lambda: MAPS), **self.map_option
         )
         self.params.insert(sum(isinstance(param, click.Argument) for param in self.params), option)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kmaps.cli.completing import measures, names
-from kmaps.cli.flags import say
+from kmaps.cli.flags import FILE, PATH, say
 from kmaps.errors import ConfigError, NothingMeasured, suggest
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ Examples:
   kmaps plot results/ldefm-table1 --x dim --y rms -o errors.svg
   kmaps plot results/scaling-mnist --figure scaling -o scaling.pdf"""
 )
-@click.argument("results", type=click.Path(path_type=Path))
+@click.argument("results", type=PATH)
 @click.option(
     "--x",
     "costs",
@@ -46,7 +46,7 @@ Examples:
 @click.option(
     "-o",
     "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     help="A .png, .svg or .pdf file. [default: RESULTS/front.png, or NAME.png]",
 )
 @click.option("--force", is_flag=True, help="Replace the file when it exists.")

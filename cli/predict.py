@@ -71,18 +71,15 @@ def command(
     model_file: str,
     source: str,
     target: str,
-    labels: str | None,
-    label_column: str | None,
     scores: bool,
     proba: bool,
-    input_format: str | None,
     output_format: str | None,
-    zero_based: str,
     memory: float,
     cluster: str | None,
     force: bool,
     as_json: bool,
     quiet: bool,
+    **contract: Any,
 ) -> None:
     """Predict the label of each row of the array file IN with MODEL and write them to OUT.
 
@@ -98,7 +95,9 @@ def command(
     if cluster is not None:
         trained = model_files.load_classifier(model_file)
         with connected(cluster, *_NOT_THERE), as_input_error(), once_each_warning(quiet):
-            tally = predict_there(trained, source, target, labels, label_column, force=force)
+            tally = predict_there(
+                trained, source, target, contract["labels"], contract["label_column"], force=force
+            )
         _tell(tally, target, as_json=as_json)
         return
     from kmaps.io import open_predictions, prediction_format
@@ -107,22 +106,13 @@ def command(
     if target == "-" and as_json:
         raise ConfigError("--json: standard output is for the labels; name a file for OUT")
     form = prediction_format(target, output_format, tables)
-    check_paths(target, [model_file, source, labels], force)
+    check_paths(target, [model_file, source, contract["labels"]], force)
     small = source != "-" and os.path.exists(source) and os.path.getsize(source) <= _SMALL
     trained = model_files.load_classifier(model_file, light=small)
     if proba:
         model_files.check_probabilities(trained)
     opened = partial(open_predictions, target, form, trained.model.classes_, force=force)
-    with model_files.data_for(
-        trained,
-        source,
-        target,
-        labels=labels,
-        label_column=label_column,
-        input_format=input_format,
-        zero_based=zero_based,
-        quiet=quiet,
-    ) as (reader, given):
+    with model_files.data_for(trained, source, target, quiet=quiet, **contract) as (reader, given):
         tally = _predict(trained, reader, given, tables, memory, opened, quiet=quiet)
     _tell(tally, target, as_json=as_json, quiet=quiet)
 

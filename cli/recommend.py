@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
 
 import click
 
@@ -16,7 +17,7 @@ from kmaps.bench.report.forms import aligned
 from kmaps.cli import array_files
 from kmaps.cli.array_files import labelled_rows, look_for
 from kmaps.cli.completing import files
-from kmaps.cli.flags import GroupedCommand, Number, say
+from kmaps.cli.flags import FILE, FOLDER, GroupedCommand, Number, say
 from kmaps.cli.progress import cell_bar, say_compiling, stage_bars
 
 if TYPE_CHECKING:
@@ -64,26 +65,24 @@ Examples:
     "n_rows",
     type=click.IntRange(10),
     default=3000,
-    show_default=True,
     help="Rows of the sample, drawn class by class; all of DATA if it has no more.",
 )
 @click.option(
     "--hold-out",
     type=Number(0, 1, min_open=True, max_open=True),
     default=0.3,
-    show_default=True,
     metavar="PART",
     help="Part of the sample, drawn class by class, that accuracies are measured on.",
 )
 @click.option(
     "--plot",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=FILE,
     metavar="FILE",
     help="Draw accuracy over the costs, to a .png, .svg or .pdf file.",
 )
 @click.option(
     "--out",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER,
     metavar="FOLDER",
     help="Keep the sample, the experiment and its records; the same command resumes there. "
     "[default: a temporary folder]",
@@ -173,16 +172,11 @@ def _sample(source: str, n_rows: int, folder: Path, quiet: bool, **contract: Any
 @contextmanager
 def _folder(out: Path | None) -> Iterator[Path]:
     """Yield the folder of the records; what the cache of datasets would keep goes with the end."""
-    with tempfile.TemporaryDirectory(prefix="kmaps-") as temporary:
-        before = os.environ.get(_CACHE)
-        os.environ[_CACHE] = str(Path(temporary, "cache"))
-        try:
-            yield out or Path(temporary, "records")
-        finally:
-            if before is None:
-                del os.environ[_CACHE]
-            else:
-                os.environ[_CACHE] = before
+    with (
+        tempfile.TemporaryDirectory(prefix="kmaps-") as temporary,
+        patch.dict(os.environ, {_CACHE: str(Path(temporary, "cache"))}),
+    ):
+        yield out or Path(temporary, "records")
 
 
 def _failures(found: "Recommendation") -> str:
@@ -228,17 +222,14 @@ def _model(choice: "Choice", train: list[str]) -> dict[str, Any]:
     from kmaps.bench.records.measures import MEASURES
 
     record, options = choice.record, options_of(choice.record)
-    kept = ("method", "kernel", "params", "reduction", "C", "accuracy")
+    kept = "method kernel params reduction C accuracy peak_bytes storage_bytes storage_form"
     return {
         "name": choice.point.name,
-        **{name: record[name] for name in kept},
+        **{name: record[name] for name in kept.split()},
         "interval": list(choice.interval),
         "standing": choice.standing,
         "train_s": MEASURES["time"].value(record),
         "us_per_row": row_us(record),
-        "peak_bytes": record["peak_bytes"],
-        "storage_bytes": record["storage_bytes"],
-        "storage_form": record["storage_form"],
         "model_bytes": record["table_bytes"] + record["model_bytes"],
         "warned": [WARNED[name] for name in warned(record)],
         "command": shlex.join([*train, *options]) if options else None,

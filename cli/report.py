@@ -1,10 +1,10 @@
-"""``kmaps report``: write a page on a run: claims, tables, figures, and how it was made."""
+"""``kmaps report``: write a page on a run: its claims, tables, figures and conditions."""
 
 from pathlib import Path
 
 import click
 
-from kmaps.cli.flags import say
+from kmaps.cli.flags import FOLDER, PATH, say
 
 
 @click.command(
@@ -14,12 +14,9 @@ Examples:
   kmaps report results/quickstart -o page.html
   kmaps report --all results"""
 )
-@click.argument("results", type=click.Path(file_okay=False, path_type=Path))
+@click.argument("results", type=FOLDER)
 @click.option(
-    "-o",
-    "--out",
-    type=click.Path(path_type=Path),
-    help="A .md, .html, .json or .pdf file. [default: RESULTS/README.md]",
+    "-o", "--out", type=PATH, help="A .md, .html, .json or .pdf file. [default: RESULTS/README.md]"
 )
 @click.option(
     "--all",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kmaps.cli.completing import experiments, names
-from kmaps.cli.flags import COUNT, say
+from kmaps.cli.flags import COUNT, FOLDER, say
 from kmaps.errors import CellsFailed, ConfigError, DataError, GateFailed, NothingMeasured
 
 if TYPE_CHECKING:
@@ -22,11 +22,7 @@ if TYPE_CHECKING:
     "--preset", help="Run what the experiments give under this name; leave out the others."
 )
 @click.option(
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=Path("runs"),
-    show_default=True,
-    help="Folder of the runs, of a folder each.",
+    "--out", type=FOLDER, default=Path("runs"), help="Folder of the runs, of a folder each."
 )
 @click.option("--threads", type=COUNT, help="Threads of each cell. [default: processors]")
 @click.option("--dry-run", is_flag=True, help="List what is to do and what that took; run nothing.")

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from kmaps.cli.cluster import connected
 from kmaps.cli.completing import experiments, names
-from kmaps.cli.flags import COUNT, allowing, few_of, say, say_imports
+from kmaps.cli.flags import COUNT, FOLDER, allowing, few_of, say, say_imports
 from kmaps.errors import CellsFailed, DataError
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @click.argument("experiment", shell_complete=names(experiments, or_files=True))
 @click.option(
     "--out",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=FOLDER,
     help="Folder of the records. [default: runs/NAME, with a preset runs/NAME-PRESET]",
 )
 @click.option("--preset", help="Run what the experiment gives under this name of its presets.")
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
     "--jobs",
     type=COUNT,
     default=1,
-    show_default=True,
     help="Cells measured at once. More than one disturbs the times, never the accuracies.",
 )
 @click.option(
@@ -78,18 +77,11 @@ def command(
     experiment: str,
     out: Path | None,
     preset: str | None,
-    only: tuple[str, ...],
     changes: tuple[str, ...],
-    jobs: int,
-    threads: int | None,
     cluster: str | None,
-    retry_failed: bool,
-    fail_fast: bool,
-    skip_bad: bool,
-    allow: tuple[str, ...],
-    allow_code: bool,
     dry_run: bool,
     quiet: bool,
+    **how: Any,
 ) -> None:
     """Run EXPERIMENT, a YAML file or the name of one that comes with kmaps (`kmaps list`).
 
@@ -101,11 +93,12 @@ def command(
 
     checked, content = load_whole(experiment, preset, changes)
     out = out or Path("runs", checked.experiment)
-    say_imports(checked, allow, allow_code, quiet=quiet)
+    say_imports(checked, how["allow"], how["allow_code"], quiet=quiet)
     if dry_run:
         from kmaps.bench.run.plan import published_folder
 
-        _list_cells(checked, out, only, published_folder(Path(experiment).stem, preset), quiet)
+        published = published_folder(Path(experiment).stem, preset)
+        _list_cells(checked, out, how["only"], published, quiet)
         return
     from kmaps.bench.run.runner import run
     from kmaps.cli.main import GIVEN
@@ -117,15 +110,8 @@ def command(
         outcome = run(
             checked,
             out,
-            only=only,
-            jobs=jobs,
+            **how,
             client=client,
-            threads=threads,
-            retry_failed=retry_failed,
-            fail_fast=fail_fast,
-            skip_bad=skip_bad,
-            allow=allow,
-            allow_code=allow_code,
             progress=progress,
             extracted=extracted,
             command=click.get_current_context().meta.get(GIVEN, ""),

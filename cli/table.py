@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kmaps.cli.completing import measures, names
-from kmaps.cli.flags import say
+from kmaps.cli.flags import PATH, say
 from kmaps.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -19,13 +19,12 @@ Examples:
   kmaps table results/quickstart --measure accuracy --format latex
   kmaps table results/quickstart --records --format parquet -o records.parquet"""
 )
-@click.argument("results", type=click.Path(path_type=Path))
+@click.argument("results", type=PATH)
 @click.option(
     "--format",
     "form",
     type=click.Choice(["text", "md", "csv", "latex", "parquet"]),
     default="text",
-    show_default=True,
     help="csv is long and tidy, in plain units; the others are for reading. parquet is for "
     "--records, needs --out and the extra `parquet`.",
 )
@@ -54,12 +53,7 @@ Examples:
     help="One table with the measures of each kernel side by side, not a table per measure.",
 )
 @click.option("--json", "as_json", is_flag=True, help="The lines of --format csv as JSON.")
-@click.option(
-    "-o",
-    "--out",
-    type=click.Path(path_type=Path),
-    help="Write to this file. [default: -, standard output]",
-)
+@click.option("-o", "--out", type=PATH, help="Write to this file. [default: -, standard output]")
 @click.option("--force", is_flag=True, help="Replace the file when it exists.")
 @click.option("-q", "--quiet", is_flag=True, help="No warnings.")
 def command(

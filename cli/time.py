@@ -1,11 +1,11 @@
 """``kmaps time``: time the cells of a run again, several times each."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from kmaps.cli.flags import COUNT, Number, allowing, few_of, say, say_imports
+from kmaps.cli.flags import COUNT, FOLDER, Number, allowing, few_of, say, say_imports
 from kmaps.errors import CellsFailed
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     epilog="\b\nExamples:\n  kmaps time results/quickstart --repeats 5"
     "\n  kmaps time results/quickstart --common-C 1"
 )
-@click.argument("results", type=click.Path(file_okay=False, path_type=Path))
+@click.argument("results", type=FOLDER)
 @click.option(
     "--experiment",
     metavar="NAME",
@@ -26,18 +26,10 @@ if TYPE_CHECKING:
 )
 @click.option("--preset", help="The preset of the experiment that the records are of.")
 @click.option(
-    "--repeats",
-    type=COUNT,
-    default=5,
-    show_default=True,
-    help="How many measurements of each cell there are to be.",
+    "--repeats", type=COUNT, default=5, help="How many measurements of each cell there are to be."
 )
 @click.option(
-    "--threads",
-    type=COUNT,
-    default=1,
-    show_default=True,
-    help="Threads of each cell, held to as many processors.",
+    "--threads", type=COUNT, default=1, help="Threads of each cell, held to as many processors."
 )
 @click.option(
     "--common-C",
@@ -54,16 +46,7 @@ if TYPE_CHECKING:
 @allowing
 @click.option("--quiet", "-q", is_flag=True, help="No progress and no notes.")
 def command(
-    results: Path,
-    experiment: str | None,
-    preset: str | None,
-    repeats: int,
-    threads: int,
-    common_C: float | None,
-    even_if_busy: bool,
-    allow: tuple[str, ...],
-    allow_code: bool,
-    quiet: bool,
+    results: Path, experiment: str | None, preset: str | None, quiet: bool, **how: Any
 ) -> None:
     """Time the measured cells in the folder RESULTS again, and show the times.
 
@@ -90,17 +73,12 @@ def command(
         checked = load(kept)
     else:
         checked = load(experiment or recorded.removesuffix(f"-{preset}"), preset)
-    say_imports(checked, allow, allow_code, quiet=quiet)
+    say_imports(checked, how["allow"], how["allow_code"], quiet=quiet)
     with cell_bar(quiet=quiet, kept="measurements") as (progress, extracted):
         timed = time_again(
             checked,
             results,
-            repeats=repeats,
-            threads=threads,
-            common_C=common_C,
-            even_if_busy=even_if_busy,
-            allow=allow,
-            allow_code=allow_code,
+            **how,
             command=click.get_current_context().meta.get(GIVEN, ""),
             progress=progress,
             extracted=extracted,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import click
 
 from kmaps.cli import array_files
+from kmaps.cli import train_model as training
 from kmaps.cli.array_files import as_input_error, compiling, once_each_warning
 from kmaps.cli.cluster import cluster as cluster_option
 from kmaps.cli.cluster import connected, train_there
@@ -19,14 +20,6 @@ from kmaps.cli.completing import files, kernels, names
 from kmaps.cli.flags import Number, say
 from kmaps.cli.map_options import MapCommand
 from kmaps.cli.progress import stage_bars
-from kmaps.cli.train_model import (
-    DEFAULT_KERNEL,
-    SETTINGS_HELP,
-    Setting,
-    Settings,
-    model_of_options,
-    record_of,
-)
 from kmaps.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
@@ -83,14 +76,13 @@ Examples:
 @click.option(
     "--kernel",
     shell_complete=names(kernels),
-    help=f"The kernel of the model. [default: {DEFAULT_KERNEL}]",
+    help=f"The kernel of the model. [default: {training.DEFAULT_KERNEL}]",
 )
 @click.option(
     "-C",
     "costs",
     type=Costs(),
     default="1",
-    show_default=True,
     help="Weight of the loss. Several values are compared by cross-validation; `auto` extends "
     "0.1 to 10 until the best is inside; `path` stops where held-out accuracy has fallen.",
 )
@@ -107,15 +99,13 @@ Examples:
     help="Train without this part of the rows, drawn class by class, and measure the accuracy on "
     "it.",
 )
-@click.option(
-    "--loss", default="hinge", show_default=True, help="hinge, squared_hinge or logistic."
-)
+@click.option("--loss", default="hinge", help="hinge, squared_hinge or logistic.")
 @click.option(
     "--set",
     "settings",
-    type=Setting(),
+    type=training.Setting(),
     multiple=True,
-    help=f"One more parameter of the model, and its value; may be repeated: {SETTINGS_HELP}.",
+    help=f"One more parameter of the model, and its value; repeatable: {training.SETTINGS_HELP}.",
 )
 @array_files.input_format
 @array_files.zero_based
@@ -158,9 +148,9 @@ def command(
     """
     array_files.look_for(source, labels)
     _check_target(target, [source, labels], force, as_json)
-    given = Settings.of({"loss": loss, **dict(settings)})
+    given = training.Settings.of({"loss": loss, **dict(settings)})
     save = partial(_save, target, force=force, as_json=as_json)
-    describe = partial(model_of_options, map_name, kernel, of_map, given)
+    describe = partial(training.model_of_options, map_name, kernel, of_map, given)
     if cluster is not None:
         with connected(cluster, *_NOT_THERE) as client, as_input_error(), once_each_warning(quiet):
             there = train_there(source, describe(), costs, labels, label_column, client)
@@ -181,7 +171,7 @@ def command(
             "dtype": None if reader.is_text else reader.dtype.name,
         }
         column = array_files.split_label_column(label_column, labels)[0]
-        record = record_of(model, facts, reader.name, column, reader.columns, **of_file)
+        record = training.record_of(model, facts, reader.name, column, reader.columns, **of_file)
         save(model, facts | {"index_base": reader.index_base}, record)
 
 
@@ -202,7 +192,7 @@ def _trained(
     costs: list[float] | str,
     folds: int | None,
     hold_out: float | None,
-    given: Settings,
+    given: training.Settings,
     quiet: bool,
 ) -> dict[str, Any]:
     """Train on the rows of a file; return the facts. Compiling is no part of the times."""

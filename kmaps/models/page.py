@@ -53,7 +53,7 @@ def explanation(
     >>> from kmaps import CodedSVR
     >>> X = np.random.default_rng(0).random((50, 3))
     >>> page = explanation(CodedSVR("intersection").fit(X, X[:, 0]), X, rows=[4])
-    >>> page.startswith("<!doctype html>"), "http" in page.replace("http://www.w3.org", "")
+    >>> page.startswith("<!doctype html>"), "://" in page.replace("http://www.w3.org", "")
     (True, False)
     """
     check_whole("n_features", n_features, 1)

@@ -57,5 +57,5 @@ def test_bars_and_lines_of_progress_show_no_days(monkeypatch, capsys):
     X, y = np.random.default_rng(0).random((20, 3)), np.arange(20) % 4
     model = CodedSVC(multiclass="ovo", verbose=1).fit(X, y)
     told = capsys.readouterr().out
-    assert told.count("about 0:0") == 6
+    assert told.count("about 0:0") == told.count(" left") >= 6
     assert 0 < model.timings_["train_s"] < DAY_S / 2

@@ -98,7 +98,7 @@ def test_tables_that_are_too_large_to_keep_are_not_made_for_every_few_rows(monke
     made, make = [], ScoreTables._made
     monkeypatch.setattr(ScoreTables, "_made", lambda tables: made.append(1) or make(tables))
     monkeypatch.setattr("kmaps.svm.coded.model._KEPT", 0)
-    monkeypatch.setattr("kmaps.svm.learner.BLOCK_VALUES", 8 * 6)  # as of half a million problems
+    monkeypatch.setattr("kmaps.svm.reduction.BLOCK_VALUES", 8 * 6)  # as of half a million problems
     model = CodedSVC(multiclass="ovo").fit(X, Y)
     made.clear()
     assert model.decision_function(np.tile(X, (4, 1))).shape == (240, 4)

@@ -42,7 +42,7 @@ def test_renaming_classes_moves_their_scores(digits, learner, reduction):
 def test_scoring_in_blocks_changes_nothing(digits, learner, monkeypatch):
     model = clone(learner).set_params(multiclass="ovo").fit(*digits)
     whole = model.decision_function(digits[0])
-    monkeypatch.setattr("kmaps.svm.learner.BLOCK_VALUES", 7 * model._score_width())
+    monkeypatch.setattr("kmaps.svm.reduction.BLOCK_VALUES", 7 * model._score_width())
     monkeypatch.setattr("kmaps.svm.learner._FEWEST_ROWS", 1)
     np.testing.assert_allclose(model.decision_function(digits[0]), whole, atol=1e-6)
 

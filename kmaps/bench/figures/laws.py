@@ -9,33 +9,24 @@ from kmaps.bench.figures.lines import Axis, Series, draw_series
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.measures import MEASURES
 from kmaps.bench.records.summary import summarize
-from kmaps.bench.report.laws import (
-    ERRORS,
-    FEATURES,
-    GROWING,
-    SPACING,
-    PowerLaw,
-    convergence,
-    falls,
-    growth,
-)
+from kmaps.bench.report import laws as fits
 
 _GUIDES = {"bias": (2, "ε²"), "rms": (1, "ε"), "deviation": (-0.5, "1/√D")}
-_PLACES = {SPACING: "spacing ε of the anchors", FEATURES: "features D"}
+_PLACES = {fits.SPACING: "spacing ε of the anchors", fits.FEATURES: "features D"}
 _STAYS = "part that does not fall"
 _STAYS_LOOK = {"color": "0.4", "linestyle": "--"}
 
 
 def draw_falls(records: Sequence[Record], path: Path) -> None:
     """Draw errors on pairs of samples, with the power by which theory says that they fall."""
-    laws = falls(records)
+    laws = fits.falls(records)
     several = len({law.label for law in laws}) > 1
     series: list[Series] = []
     places: dict[str, Axis] = {}
-    for name in ERRORS:
+    for name in fits.ERRORS:
         shown = [law for law in laws if law.quantity == name]
         labels = {law.label for law in shown}
-        panel = f"{ERRORS[name]}, per feature"
+        panel = f"{fits.ERRORS[name]}, per feature"
         if several and len(labels) == 1:  # said once, so that a kernel looks alike in all panels
             panel += f" ({labels.pop()})"
         for law in shown:
@@ -47,7 +38,7 @@ def draw_falls(records: Sequence[Record], path: Path) -> None:
     draw_series(series, path, places, Axis(log=True))
 
 
-def _guide(panel: str, laws: Sequence[PowerLaw], power: float, name: str) -> Series:
+def _guide(panel: str, laws: Sequence[fits.PowerLaw], power: float, name: str) -> Series:
     """Return a straight line of that power below the laws, through the lowest of them."""
     at = np.unique(np.concatenate([law.at for law in laws]))
     lowest = min((law.values / law.at**power).min() for law in laws)
@@ -56,7 +47,7 @@ def _guide(panel: str, laws: Sequence[PowerLaw], power: float, name: str) -> Ser
 
 def draw_convergence(records: Sequence[Record], path: Path) -> None:
     """Draw the errors of random maps over the number of frequencies, next to 1/√(2m)."""
-    found = convergence(records)
+    found = fits.convergence(records)
     series: list[Series] = []
     for kernel in dict.fromkeys(errors["rms"].kernel for errors in found):
         shown = [errors for errors in found if errors["rms"].kernel == kernel]
@@ -78,9 +69,9 @@ def draw_convergence(records: Sequence[Record], path: Path) -> None:
 
 def draw_scaling(records: Sequence[Record], path: Path) -> None:
     """Draw time and memory over the training samples; beyond the last one a prediction, dotted."""
-    rows = growth(records)
+    rows = fits.growth(records)
     series: list[Series] = []
-    for measure in GROWING:
+    for measure in fits.GROWING:
         laws = {name: laws[measure] for name, laws in rows.items() if measure in laws}
         largest = max((law.at[-1] for law in laws.values()), default=0)
         panel, scale = MEASURES[measure].title, MEASURES[measure].scale

@@ -10,19 +10,9 @@ from kmaps.bench.paper.entries import n_samples
 from kmaps.bench.paper.intervals import difference, exact_ratio, measured_ratio
 from kmaps.bench.paper.statements import claims as paper_claims
 from kmaps.bench.paper.verdicts import Comparison, Estimate, Judgement, Relation, judge, unknown
+from kmaps.bench.records import lines as table_lines
 from kmaps.bench.records.arrays import NOT_ON_RECORD, Correct
 from kmaps.bench.records.columns import Record
-from kmaps.bench.records.lines import (
-    Line,
-    Lines,
-    Pair,
-    compared,
-    is_redrawn,
-    line_labels,
-    lines_of,
-    side_by_side,
-    where,
-)
 from kmaps.bench.records.measures import MEASURES
 from kmaps.bench.records.times import has_doubtful_times
 
@@ -45,7 +35,7 @@ def of_computer(measure: str) -> bool:
 
 
 def estimate(
-    pairs: Sequence[Pair],
+    pairs: Sequence[table_lines.Pair],
     relation: Relation,
     measure: str,
     correct: Mapping[str, Correct],
@@ -72,7 +62,7 @@ def estimate(
 
 
 def _outcomes(
-    pairs: Sequence[Pair], measure: str, correct: Mapping[str, Correct]
+    pairs: Sequence[table_lines.Pair], measure: str, correct: Mapping[str, Correct]
 ) -> list[Outcomes] | None:
     keys = {record["key"] for pair in pairs for record in pair}
     if measure not in OF_SAMPLES or not keys <= correct.keys():
@@ -85,7 +75,7 @@ def _outcomes(
 
 
 def _ratio(
-    pairs: Sequence[Pair], lefts: Sequence[float], rights: Sequence[float], measure: str
+    pairs: Sequence[table_lines.Pair], lefts: Sequence[float], rights: Sequence[float], measure: str
 ) -> Estimate:
     drawn = any(record["draw"] is not None for record in pairs[0])
     columns = set(MEASURES[measure].columns)
@@ -113,7 +103,7 @@ def _repeated(
     return [MEASURES[measure].repeats(record) or [value] for record, value in both]
 
 
-def _design(pairs: Sequence[Pair]) -> Design:
+def _design(pairs: Sequence[table_lines.Pair]) -> Design:
     record = pairs[0][0]
     if _is_redrawn(pairs):
         return RepeatedDraws()
@@ -127,9 +117,9 @@ def _design(pairs: Sequence[Pair]) -> Design:
     return design_of(record["protocol"], splits, *sizes, n_pool)
 
 
-def _is_redrawn(pairs: Sequence[Pair]) -> bool:
+def _is_redrawn(pairs: Sequence[table_lines.Pair]) -> bool:
     drawn = any(one["draw"] is not None for pair in pairs for one in pair)
-    return is_redrawn(drawn, [left["split"] for left, _ in pairs])
+    return table_lines.is_redrawn(drawn, [left["split"] for left, _ in pairs])
 
 
 @dataclass(frozen=True)
@@ -151,8 +141,8 @@ def judge_claims(
     ``left`` and ``right`` are selections by ``kernel`` and
     :func:`~kmaps.bench.records.lines.row_names`; ``against`` is another measure of the same row.
     """
-    lines = lines_of(records)
-    labels = line_labels(lines)
+    lines = table_lines.lines_of(records)
+    labels = table_lines.line_labels(lines)
     texts: dict[str, str] = {}
     by_id: dict[str, list[Comparison]] = {}
     for entry in entries:
@@ -164,16 +154,16 @@ def judge_claims(
 
 def _comparisons(
     entry: Mapping[str, Any],
-    lines: Lines,
-    labels: Mapping[Line, str],
+    lines: table_lines.Lines,
+    labels: Mapping[table_lines.Line, str],
     correct: Mapping[str, Correct],
 ) -> Iterator[Comparison]:
     relation, measure = entry["relation"], entry.get("measure", "accuracy")
     against = entry.get("against")
-    for left, right in compared(entry, lines):
-        pairs = side_by_side(lines[left], lines[right])
+    for left, right in table_lines.compared(entry, lines):
+        pairs = table_lines.side_by_side(lines[left], lines[right])
         found = estimate(pairs, relation, measure, correct, against)
         if found:
-            what = where(left, right, labels, against)
+            what = table_lines.where(left, right, labels, against)
             by, of = entry.get("by"), of_computer(measure)
             yield Comparison(what, relation, by, found, of_computer=of)

@@ -4,8 +4,7 @@ from bisect import bisect_left
 
 from kmaps.bench.paper.verdicts import ALPHA, LEVELS, Finding, Judgement, Verdict, decide
 
-MOST = 1000
-"""Draws beyond which a number of them is not feasible."""
+MOST = 1000  # draws beyond which a number of them is not feasible
 
 
 def needed(judgement: Judgement) -> str:

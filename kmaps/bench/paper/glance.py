@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from importlib.resources import files
 from statistics import median
 
 from kmaps.bench.paper.entries import paper_of
@@ -14,32 +15,6 @@ from kmaps.bench.report.choice import edges_of_runs, grid_text
 from kmaps.bench.report.document import Page, Part, Section, Table, Text
 from kmaps.bench.report.forms import Markdown, bold, link
 
-_INTRODUCTION = """\
-Our runs, one folder per experiment: `records.jsonl` (one line per cell, as `kmaps run` wrote it),
-`correct.npz` (which test samples each cell got right, one bit per sample, and which samples
-random splits test; earlier runs have none),
-`README.md` (by `kmaps report`: the command, the environment, the commit, the paper's numbers next
-to ours, its claims, the tables), the figures (the arrays that some need, `arrays.npz`, are not kept
-here), and `NOTES.md`, what we make of it. Every column of a record is described in
-`kmaps/bench/records/columns.csv`.
-
-    kmaps run NAME --out results/NAME          # resumes; all done: says so
-    kmaps report results/NAME --force
-    kmaps report --all results --force         # this page, and reported.json
-    kmaps check results --reported             # every number and claim
-
-`reported.json` keeps what is reported here, so that a change does not go unnoticed. `quickstart` is
-the baseline that CI compares every change with.
-"""
-
-_MARGINS = f"""\
-A printed number is *reproduced* when ours is close to it, else ours is *better* or *worse*. Close
-is, for percentages and their differences to the exact kernel, the larger of {POINTS:g} points and
-twice the standard error of the difference between the paper's mean and ours (the papers print no
-spread; ours stands for both); for times, as ratios to one time of their table, a factor of
-{FACTOR:g}; for errors of kernels and for megabytes, {PERCENT:g} %. A claim of a paper holds, fails,
-or is undecided by the intervals of its comparisons; one split without `correct.npz` has none."""
-
 _EDGES = """\
 By cross-validation inside the training split. A row is at an edge where the C of one of its splits
 is the least or the largest value compared: a better one may lie beyond. `C: auto` goes on until the
@@ -48,7 +23,9 @@ best is inside."""
 
 def glance(items: Sequence[Item], records: Runs, experiments: Iterable[str]) -> Page:
     runs, experiments = sorted(records), list(experiments)
-    parts: list[Part] = [Text(Markdown(_INTRODUCTION.strip())), Text(Markdown(_MARGINS))]
+    introduction = (files("kmaps.bench.paper") / "introduction.md").read_text("utf-8")
+    margins = {"points": POINTS, "factor": FACTOR, "percent": PERCENT}
+    parts: list[Part] = [Text(Markdown(introduction.strip().format_map(margins)))]
     parts.append(Text(Markdown(f"**All together**: {summary(items, ())}.")))
     parts += [_paper(paper, items, runs) for paper in papers()]
     parts += [_besides(items, runs), Section("Choice of C", _choices(records))]

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 from kmaps.bench.paper.claims import OF_SAMPLES, judge_claims
@@ -17,7 +16,7 @@ from kmaps.bench.records.summary import mixed_conditions
 from kmaps.bench.records.times import has_doubtful_times, timed, without_doubtful_times
 from kmaps.bench.report.choice import choice_parts
 from kmaps.bench.report.document import Code, Folded, Page, Part, Picture, Section, Table, Text
-from kmaps.bench.report.forms import Markdown, link, markdown
+from kmaps.bench.report.forms import Markdown, link
 from kmaps.bench.report.tables import tables
 
 _NO_TIMES = Markdown(
@@ -29,11 +28,9 @@ _MORE = Markdown(
     "comparison, measure and figure, and the conditions. The records are in `records.jsonl`."
 )
 _SAME = ("cpu", "cores", "threads", "jobs", "python", "commit", "map_version")
+_LOAD = ("load_before", "load_after", "other_cpus", "stolen_cpus")  # of the computer, meanwhile
 _MOST_FAILED = 20  # cells that are named
-_FEWER = (
-    "have fewer cells than others: the run may have been interrupted, and its command goes on "
-    "where it ended."
-)
+_FEWER = "have fewer cells than others: the run may have been interrupted; its command resumes it."
 
 
 def page(
@@ -56,7 +53,7 @@ def page(
     name = records[0]["experiment"]
     parts: list[Part] = [Text(about)] if about else []
     parts += [Code(_commands(records)), *_state(records)]
-    parts.append(Folded("Conditions", [Text(Markdown(environment(records)))]))
+    parts.append(Folded("Conditions", [_conditions(records)]))
     if has_doubtful_times(records):
         parts.append(Text(_NO_TIMES))
     if claims:
@@ -147,49 +144,23 @@ def _evidence(
     return [Text(Markdown(f"{which} {said}"))]
 
 
-def environment(records: Sequence[Record]) -> str:
-    lines = []
-    for column in _SAME:
-        values = sorted({str(r[column]) for r in records if r.get(column) not in (None, "")})
-        if values:
-            lines.append(f"- {column}: {', '.join(map(markdown, values))}")
+def _conditions(records: Sequence[Record]) -> Table:
+    """Return how the cells were measured, and what was timed of them again: values and ranges."""
+    versions = {f"{k} {v}" for r in records for k, v in (r.get("versions") or {}).items()}
+    same = {
+        name: {str(r[name]) for r in records if r.get(name) not in (None, "")} for name in _SAME
+    }
+    rows = [
+        [name, ", ".join(sorted(found))] for name, found in (same | {"versions": versions}).items()
+    ]
+    repeats = [line for record in records for line in timed(record)]
+    for what, lines in (("", records), ("times again: ", repeats)):
+        for name in ("started", *_LOAD):
+            if known := sorted(one[name] for one in lines if one.get(name) not in (None, "")):
+                ends = dict.fromkeys((known[0], known[-1]))
+                rows.append([what + name, " to ".join(map(str, ends))])
     if any(record.get("dirty") for record in records):
-        lines.append("- the checkout had changes that were not committed")
-    versions = sorted({f"{k} {v}" for r in records for k, v in (r.get("versions") or {}).items()})
-    lines.append(f"- versions: {', '.join(map(markdown, versions))}")
-    started = sorted(record["started"] for record in records if record.get("started"))
-    if started:
-        lines.append(f"- measured: {markdown(started[0])} to {markdown(started[-1])}")
-        lines += _load(records)
-    repeats = sorted((line for record in records for line in timed(record)), key=_started)
-    if repeats:
-        first, last = markdown(_started(repeats[0])), markdown(_started(repeats[-1]))
-        lines.append(f"- times measured again: {first} to {last}")
-        lines += [f"- then, {line.removeprefix('- ')}" for line in _load(repeats)]
-    mixed = mixed_conditions(records)
-    if mixed:
-        lines.append(f"- times do not compare: records differ in {', '.join(mixed)}")
-    return "\n".join(lines)
-
-
-def _started(line: Mapping[str, Any]) -> str:
-    return line["started"] or ""
-
-
-def _load(lines: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Say how busy the computer was: at the start, at the end, and with what else in between."""
-    known = [line for line in sorted(lines, key=_started) if line.get("load_before") is not None]
-    if not known:
-        return []
-    said = [f"- load average: {known[0]['load_before']:g} at the start"]
-    if known[-1]["load_after"] is not None:
-        said[0] += f", {known[-1]['load_after']:g} at the end"
-    watched = [line for line in known if None not in (line["other_cpus"], line["stolen_cpus"])]
-    if watched:
-        others = [line["other_cpus"] for line in watched]
-        stolen = max(line["stolen_cpus"] for line in watched)
-        said.append(
-            f"- other work meanwhile: {fmean(others):.2f} processors in the mean, at most "
-            f"{max(others):.2f}; taken by the host: at most {stolen:.2f}"
-        )
-    return said
+        rows.append(["checkout", "had changes that were not committed"])
+    if mixed := mixed_conditions(records):
+        rows.append(["times do not compare", f"records differ in {', '.join(mixed)}"])
+    return Table(["condition", "values"], [row for row in rows if row[1]], texts=2)

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markupsafe import Markup
 
-MOST_BYTES = 2_000_000
-"""The largest page in HTML; the figures in it take at most half of that."""
+MOST_BYTES = 2_000_000  # the largest page in HTML; the figures in it take at most half of that
 
 _MOST_ROWS = (10_000, 1_000, 100, 10)  # of each table, so that the page is no larger
 _IMAGES = {".svg": "image/svg+xml", ".png": "image/png"}

@@ -4,40 +4,17 @@ Names in records may come from a stranger. They become part of a document here o
 is markup there; what goes into HTML passes :func:`html.escape`.
 """
 
+import csv
 import re
 from collections.abc import Iterable, Sequence
+from importlib.resources import files
 from urllib.parse import quote
 
 from kmaps.errors import printable
 
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "±": r"$\pm$",
-    "⊗": r"$\otimes$",
-    "σ": r"$\sigma$",
-    "γ": r"$\gamma$",
-    "ε": r"$\varepsilon$",
-    "Ω": r"$\Omega$",
-    "–": "--",
-    "…": r"\dots{}",
-    "×": r"$\times$",
-    "·": r"$\cdot$",
-    "−": "$-$",
-    "²": "$^2$",
-    "µ": r"$\mu$",
-    "$": r"$\$$",  # as text it would need a font that small installations lack
-    # In the font that LaTeX starts with, these three print as other signs.
-    "<": "$<$",
-    ">": "$>$",
-    "|": "$|$",
-    "†": r"$\dagger$",
-    "‡": r"$\ddagger$",
-    "¶": r"$\P$",
-    "§": r"$\S$",
-    "¤": r"$\diamond$",
-}
+with (files("kmaps.bench.report") / "latex.csv").open(encoding="utf-8", newline="") as file:
+    # In the font that LaTeX starts with, $, <, > and | as text lack or print as other signs.
+    _LATEX = dict(csv.reader(file))
 _LATEX |= {character: f"\\{character}" for character in "&%#_{}"}
 _LATEX |= {character: f"$_{digit}$" for digit, character in enumerate("₀₁₂₃₄₅₆₇₈₉")}
 
