@@ -9,11 +9,10 @@ from commands import kmaps_in
 
 from kmaps.bench.kinds import shown_of
 from kmaps.bench.kinds.load import described, load
-from kmaps.bench.paper.claims import compared
 from kmaps.bench.paper.entries import claim_entries, packaged
 from kmaps.bench.records import gate
 from kmaps.bench.records.file import read_records
-from kmaps.bench.records.lines import lines_of
+from kmaps.bench.records.lines import compared, lines_of
 from kmaps.bench.run.measure import check_estimators
 from kmaps.bench.run.plan import plan
 from kmaps.cli.main import cli
