@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from kmaps.cli.train_model import record_of
 from kmaps.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
@@ -86,6 +85,7 @@ def train_there(
     client: Any,
 ) -> tuple[Any, dict[str, Any], dict[str, Any]]:
     """Train a model with the parameters of ``model``; return it, the facts, and the record."""
+    from kmaps.cli.train_model import record_of
     from kmaps.dask import BlockwiseSVC, column_names
     from kmaps.io import whole_labels
     from kmaps.models import training_facts

@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from kmaps.bench.paper.claims import JudgedClaim, judge_claims
-from kmaps.bench.paper.draws import needed
 from kmaps.bench.paper.numbers import printed_numbers
 from kmaps.bench.paper.reproduced import Outcome, PrintedComparison, ToExact, compare
 from kmaps.bench.paper.tables import deviation_text, interval_range, texts, verdict_of
-from kmaps.bench.paper.verdicts import Verdict
+from kmaps.bench.paper.verdicts import Verdict, needed
 from kmaps.bench.records import gate
 from kmaps.bench.records.appended import content_of, parsed
 from kmaps.bench.records.arrays import CorrectOf, read_correct

@@ -5,11 +5,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import isnan
 
 from kmaps.bench.paper.claims import JudgedClaim
-from kmaps.bench.paper.draws import needed
 from kmaps.bench.paper.numbers import PrintedTable, printed_tables
 from kmaps.bench.paper.reproduced import JUDGED, Outcome, PrintedComparison
 from kmaps.bench.paper.statements import criteria
-from kmaps.bench.paper.verdicts import Finding, Verdict
+from kmaps.bench.paper.verdicts import Finding, Verdict, needed
 from kmaps.bench.report.document import Folded, Part, Section, Table, Text
 from kmaps.bench.report.forms import bold
 

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,7 +25,6 @@ from sklearn.utils.validation import check_is_fitted
 from kmaps._loops.forms import CodeRows
 from kmaps._loops.train import Task
 from kmaps.checks import MAX_LEVELS, check_whole
-from kmaps.displays import FunctionDisplay
 from kmaps.errors import ConfigError, suggest
 from kmaps.kernels import ScalarKernel, get_kernel
 from kmaps.maps.capabilities import FeatureMap, Tabulated
@@ -39,6 +38,9 @@ from kmaps.svm.coded.problem import CodedProblem, CodedSolution
 from kmaps.svm.coded.training import CodedRows, code_rows, code_samples, learns, weights_in_memory
 from kmaps.svm.learner import BlockSource, Learner, input_errors
 from kmaps.svm.model_file import ModelFile, write_model
+
+if TYPE_CHECKING:
+    from kmaps.displays import FunctionDisplay
 
 Progress = Callable[[int, float, float], None] | None  # (number of a problem, passes, gap)
 Model = TypeVar("Model", bound="CodedEstimator")
@@ -285,8 +287,10 @@ class CodedEstimator(Learner):
         check_is_fitted(self)
         return self.model_.baseline
 
-    def plot_function(self, feature: int | str, *, ax: Any = None) -> FunctionDisplay:
+    def plot_function(self, feature: int | str, *, ax: Any = None) -> "FunctionDisplay":
         """Draw what a feature adds to the scores, by default in a new axes of matplotlib."""
+        from kmaps.displays import FunctionDisplay
+
         return FunctionDisplay.from_estimator(self, feature, ax=ax)
 
     def function(self, feature: int | str) -> FeatureFunction:

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from kmaps.bench.paper.designs import RandomSplits
-from kmaps.bench.paper.draws import needed
 from kmaps.bench.paper.intervals import difference, measured_ratio
-from kmaps.bench.paper.verdicts import Comparison, Estimate, judge, unknown
+from kmaps.bench.paper.verdicts import Comparison, Estimate, judge, needed, unknown
 from tests.bench.paper.test_coverage import Simulated
 
 
