@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 
 _WIDEST = 20  # classes of a confusion matrix that is printed whole
 _FIGURES = ("png", "svg", "pdf")
-# What is measured of each class, with its scale and its digits in the table.
-_RANKED = {"roc_auc": (1, 4), "average_precision": (1, 4)}
-_OF_CLASSES = {"recall": (100, 2), "precision": (100, 2), **_RANKED}
+_OF_CLASSES = {  # what is measured of each class: its scale and its digits in the table
+    **{"recall": (100, 2), "precision": (100, 2)},
+    **{"roc_auc": (1, 4), "average_precision": (1, 4)},
+}
 
 
 @click.command(
@@ -150,8 +151,8 @@ def _evaluate(
     from kmaps.io import LabelledRows
     from kmaps.models import evaluate
 
-    shown = lambda stage, done, total: report(done, total)  # noqa: E731
-    rows = LabelledRows(reader, given, memory=int(memory * 1e6), progress=shown)
+    n = int(memory * 1e6)
+    rows = LabelledRows(reader, given, memory=n, progress=lambda _, *done: report(*done))
     scores = np.concatenate([model.decision_function(X) for X in rows.blocks()])
     probabilities = None if model.probability is None else model.probabilities_of(scores)
     return evaluate(rows.labels(model.classes_), scores, model.classes_, probabilities)

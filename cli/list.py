@@ -93,7 +93,8 @@ def _maps() -> list[Row]:
 
 def _title(paper: str) -> str:
     entry = dict(re.findall(r"(\w+) = \{(.*)\}", PAPERS[paper]))
-    return f"{entry['title']}, {entry['year']}"
+    authors = ", ".join(name.split(",")[0] for name in entry["author"].split(" and "))
+    return re.sub("[{}]", "", f"{authors}: {entry['title']}, {entry['year']}")
 
 
 def bibtex() -> str:

@@ -23,7 +23,7 @@ LATER_TESTS = (
     *("tests/bench/paper/test_compared_runs.py", "tests/bench/paper/test_criteria.py"),
     *("tests/cli/test_pages.py",),
     *("tests/bench/report/test_by_test_set.py", "tests/bench/report/test_changed_records.py"),
-    *("tests/bench/work/test_search.py", "tests/bench/paper/test_coverage.py"),
+    *("tests/bench/*/test_search.py", "tests/bench/paper/test_coverage.py"),
     "tests/bench/paper/test_draws.py",
     *("tests/cli/test_compare.py", "tests/cli/test_printed.py", "tests/cli/test_streams.py"),
     *("tests/cli/test_windows.py", "tests/cli/test_working_folder.py"),

@@ -107,7 +107,7 @@ def _run_page(run: Run) -> str:
 
 
 def _folded(title: str, body: str) -> str:
-    # Headings cannot stand inside of what is folded.
+    # A part that folds can hold no headings.
     body = re.sub(r"^#+ (.*)$", r"**\1**", body.strip(), flags=re.MULTILINE)
     return f"::::::{{dropdown}} {title}\n{body}\n::::::"
 

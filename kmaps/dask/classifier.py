@@ -65,7 +65,7 @@ class BlockwiseSVC(CodedSVC):
     n_rows_ : int
         Training samples.
     blocks_sha256_ : str
-        The digest of those of the blocks (`kmaps.io.data_digest`), in their order. The other
+        The SHA-256 of the digests of all blocks (`kmaps.io.data_digest`), in order. The other
         attributes are those of `kmaps.CodedSVC`.
 
     Notes

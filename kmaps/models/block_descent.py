@@ -76,13 +76,13 @@ def train_in_blocks(
     tol: float | None,
     max_iter: int | None,
     seed: int,
-    told: Progress,
+    progress: Progress,
     before: Sequence[BlockProblem] = (),
 ) -> Learnt:
     """Train until the relative duality gap of every problem is at most ``tol``, for the hinges.
 
     The variables start from those of the problems ``before``, the same at a C that was smaller. It
-    warns (ConvergenceWarning) when ``max_iter`` passes were not enough. ``told`` prints the passes.
+    warns (ConvergenceWarning) when ``max_iter`` passes were not enough, and prints its progress.
     """
     how = (
         f"{len(rows):,} rows with {rows.map.n_outputs_:,} outputs are trained in blocks "
@@ -99,10 +99,10 @@ def train_in_blocks(
     passes, measured, ways = 0, np.full(len(states), np.inf), Ways(1, tol)
     while passes < max_iter and measured.max() > tol:
         passes += 1
-        _descend(rows, states, norms, bias, (seed, passes), told if passes == 1 else None)
+        _descend(rows, states, norms, bias, (seed, passes), progress if passes == 1 else None)
         # The losses were of weights that moved on: an estimate, which is looked into when small.
         gap = _gaps(states).max()
-        told.at(ways.to(0, gap), f"{passes} passes, a gap of {gap:.1e}")
+        progress.at(ways.to(0, gap), f"{passes} passes, a gap of {gap:.1e}")
         if gap <= tol or passes == max_iter:
             _measure(rows, states, bias)
             measured = _gaps(states)
@@ -139,7 +139,7 @@ def _descend(
     norms: dict[int, NDArray[np.float64]],
     bias: float,
     seed: tuple[int, ...],
-    told: Progress | None,
+    progress: Progress | None,
 ) -> None:
     """Visit all rows; set the gaps by the losses on the way.
 
@@ -155,8 +155,8 @@ def _descend(
         visit = partial(_visit, states, found, outputs, norms[chunk], bias, (*seed, chunk))
         for_blocks(visit, len(states), 1)
         seen += len(found)
-        if told is not None:
-            told.at(seen / len(rows), f"{seen:,} of {len(rows):,} rows in the first pass")
+        if progress is not None:
+            progress.at(seen / len(rows), f"{seen:,} of {len(rows):,} rows in the first pass")
     for state in states:
         state.set_gap()
 

@@ -122,7 +122,7 @@ class MappedSVC(ProbabilisticClassifier):
             max_iter=self.max_iter,
             seed=check_random_state(self.random_state).randint(np.iinfo(np.int32).max),
             before=before,
-            told=self._progress(),
+            progress=self._progress(),
         )
         learnt: Learnt = self._timed("train_s", train)
         self.duality_gap_, self.n_iter_ = learnt.gaps, learnt.passes

@@ -146,7 +146,7 @@ def _compare(
     extended_c: bool,
 ) -> WidthChoice:
     """Choose among the widths with these scores by C; or of one width, if the model has one."""
-    extended, told = (
+    extended, progress = (
         model.sigma == choice.AUTO,
         Progress(type(model).__name__ if model.verbose else ""),
     )
@@ -158,7 +158,7 @@ def _compare(
         for t in values:
             compared[t] = scores_of(t)
             best[t] = compared[t][choice.choose(compared[t], extended=extended_c)]
-            told.compared(len(compared), total, "widths")
+            progress.compared(len(compared), total, "widths")
         values = choice.extension(best, _DIVISORS) if extended else ()
     chosen, divisors = choice.choose(best, extended=extended), sorted(best)
     return WidthChoice(

@@ -28,7 +28,10 @@ def test_maps_with_paper_and_equation():
         assert told.startswith(cls.source)
         # A map may be in none of these papers.
         named = [paper for word, paper in PAPERS.items() if word in re.findall(r"\w+", cls.source)]
-        assert all(re.search(r"title = \{(.*)\}", paper)[1] in told for paper in named)
+        for paper in named:
+            title = re.sub("[{}]", "", re.search(r"title = {(.*)},\n", paper)[1])
+            last = re.search(r"author = {.*?([^ ]+), [^,]+},\n", paper)[1]
+            assert f"{last}: {title}, " in told
 
 
 def test_without_a_kind_all_of_them_in_80_columns():

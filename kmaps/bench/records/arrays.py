@@ -11,7 +11,7 @@ are too large to keep: rows of detectors are compared by their splits and draws 
 """
 
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -158,11 +158,14 @@ def _split_key(split: int) -> str:
     return f"split-{split}"
 
 
-def collect(folder: Path, cells: Mapping[str, Any], tested: Mapping[int, NDArray]) -> None:
-    """Put together the arrays of cells, by their keys, and which samples splits test."""
+def collect(
+    folder: Path, cells: Mapping[str, Any], tested: Callable[[], Mapping[int, NDArray]]
+) -> None:
+    """Put together the arrays of cells, by their keys, and, where some have outcomes of test
+    samples, which samples the splits test."""
     collect_arrays(folder, cells)
     if (folder / CORRECT).is_dir():
-        for split, samples in tested.items():
+        for split, samples in tested().items():
             write_arrays(folder, _split_key(split), {_SAMPLES: samples}, CORRECT)
     splits = dict.fromkeys(_split_key(cell.split) for cell in cells.values())
     collect_arrays(folder, [*cells, *splits], CORRECT)

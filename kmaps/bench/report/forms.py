@@ -12,9 +12,9 @@ from urllib.parse import quote
 
 from kmaps.errors import printable
 
-with (files("kmaps.bench.report") / "latex.csv").open(encoding="utf-8", newline="") as file:
-    # In the font that LaTeX starts with, $, <, > and | as text lack or print as other signs.
-    _LATEX = dict(csv.reader(file))
+# As text, $ needs a font that small installations lack, and <, > and | print as other signs.
+_TABLE = (files("kmaps.bench.report") / "latex.csv").read_text("utf-8")
+_LATEX = dict(csv.reader(_TABLE.splitlines()[1:]))
 _LATEX |= {character: f"\\{character}" for character in "&%#_{}"}
 _LATEX |= {character: f"$_{digit}$" for digit, character in enumerate("₀₁₂₃₄₅₆₇₈₉")}
 

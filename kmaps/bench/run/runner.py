@@ -5,6 +5,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -181,7 +182,7 @@ def run(
                         break
         records = latest([*file.records, *new], planned)
         # With skip_bad, which images are left out is known only where they are read.
-        collect(folder, planned, kind.tested(planned.values()) if new and not skip_bad else {})
+        collect(folder, planned, dict if skip_bad else partial(kind.tested, planned.values()))
         draw_figures(kind.shown.figures(experiment), records, folder, again=bool(new))
     found = latest(records, wanted)
     return Outcome(found, len(new), len(wanted) - len(found))

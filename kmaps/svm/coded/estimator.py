@@ -141,8 +141,8 @@ class CodedEstimator(Learner):
         starts = self._starting_points(sizes)
         n_weights = training.n_features * layout.form.size
         self.n_blocks_ = np.array([self._count_blocks(rows, size) for size in sizes])
-        told = self._progress(len(tasks))
-        progress = progress or (told.passed if self.verbose else None)
+        printed = self._progress(len(tasks))
+        progress = progress or (printed.passed if self.verbose else None)
 
         def train_one(column: int, n_threads: int) -> CodedSolution:
             n_blocks, solver = int(self.n_blocks_[column]), solve
@@ -168,7 +168,7 @@ class CodedEstimator(Learner):
         most = int(self.n_blocks_.max())
         with weights_in_memory(n_weights, at_once if most == 1 else 3 * at_once * most):
             n_threads = num_threads() // at_once
-            counted = told.counted(lambda column, _: train_one(column, n_threads))
+            counted = printed.counted(lambda column, _: train_one(column, n_threads))
             return for_blocks(counted, len(tasks), 1)
 
     def _count_blocks(self, rows: CodeRows, n_members: int) -> int:

@@ -81,9 +81,6 @@ class DetectionKind(TradeOffKind):
     ) -> None:
         self.draw_splits(cells)
 
-    def tested(self, cells: Iterable[Cell]) -> dict[int, Any]:
-        return {}  # there is one split, of the user's own devkit
-
     def set_up(self, cell: Cell, *, skip_bad: bool = False) -> Any:
         from kmaps.bench.work.trials import Trials
         from kmaps.bench.work.windows import load_windows

@@ -119,9 +119,6 @@ class PairsKind(SampledKind):
         if of_data := [cell for cell in cells if cell.dataset]:
             super().prepare(of_data, skip_bad=skip_bad, progress=progress)
 
-    def tested(self, cells: Iterable[Cell]) -> dict[int, Any]:
-        return {}  # errors of kernels are of no test samples
-
     def set_up(self, cell: Cell, *, skip_bad: bool = False) -> Any:
         from kmaps.bench.work.pairs import uniform_samples
 
