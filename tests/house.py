@@ -19,7 +19,8 @@ MOST_LINES = {"kmaps and cli": 45_000, "tests": 31_000}
 MOST_LATER = 5_000
 """Lines that features may add to each of these together, after the code was cut down to them."""
 LATER_TESTS = (
-    *("tests/bench/kinds/test_chosen_on.py", "tests/bench/run/test_users_code.py"),
+    *("tests/bench/kinds/test_chosen_on.py", "tests/bench/kinds/test_third_party_maps.py"),
+    *("tests/bench/run/test_users_code.py", "tests/features/test_enlarged.py"),
     *("tests/bench/paper/test_compared_runs.py", "tests/bench/paper/test_criteria.py"),
     *("tests/cli/test_pages.py",),
     *("tests/bench/report/test_by_test_set.py", "tests/bench/report/test_changed_records.py"),
@@ -28,7 +29,7 @@ LATER_TESTS = (
     *("tests/cli/test_compare.py", "tests/cli/test_printed.py", "tests/cli/test_streams.py"),
     *("tests/cli/test_windows.py", "tests/cli/test_working_folder.py"),
     "tests/dask/test_lost.py",
-    *("tests/data/test_clocks.py", "tests/faults/test_forks.py"),
+    *("tests/data/test_clocks.py", "tests/faults/test_forks.py", "tests/maps/test_polar_grids.py"),
     *("tests/models/test_kernel_svc_cv.py", "tests/models/test_landmarks.py"),
     *("tests/models/test_onnx_export.py", "tests/models/test_predictor.py"),
     *("tests/models/test_widths.py", "tests/mutants/*.py", "tests/portable/*.py"),

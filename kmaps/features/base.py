@@ -55,6 +55,8 @@ class Feature(ABC):
     learns: ClassVar[bool] = False
     block_images: ClassVar[int] = 64
     longest = None  # not annotated: a parameter only where a subclass makes it one
+    # Parameters that came after records and caches, at the values that these mean.
+    later: ClassVar[dict[str, Any]] = {}
 
     @abstractmethod
     def describe(self, images: GreyImages) -> Arrays:
@@ -68,9 +70,13 @@ class Feature(ABC):
     def smallest(self) -> int:  # the least height and width of an image
         return 1
 
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters that keys depend on."""
+        return {k: v for k, v in asdict(self).items() if (k, v) not in self.later.items()}
+
     def description(self) -> dict[str, Any]:
         """Return the parameters that the first stage depends on."""
-        return asdict(self)
+        return self.parameters()
 
     def check(self, check: Callable[..., None], *parameters: str, **limits: Any) -> None:
         """Apply one of `kmaps.checks` to some parameters; a message names the feature as well."""

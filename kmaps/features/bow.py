@@ -1,6 +1,6 @@
 """Bags of visual words on spatial pyramids."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -34,6 +34,7 @@ class DenseSiftBow(LearnedFeature):
     step: int = 6  # pixels from one patch to the next
     sampling: str = "grid"  # or "salient": as many patches, placed by kmaps.features.saliency
     longest: int | None = 300  # the longer side in pixels; larger images are shrunk to it
+    enlarge: int = 1  # then sides become so many times as long, for images smaller than patches
     # Descriptors become zero whose patch has a mean gradient up to this, in grey values (0 to 1)
     # per pixel; they all belong to the word nearest to zero.
     contrast: float = 0.005
@@ -43,6 +44,7 @@ class DenseSiftBow(LearnedFeature):
     divisions: tuple[int, ...] = (1, 2, 4)  # g: g × g cells
 
     name: ClassVar[str] = "dense-sift-bow"
+    later: ClassVar[dict[str, Any]] = {"enlarge": 1}
     # What the descriptors do not depend on.
     second_stage: ClassVar[tuple[str, ...]] = ("root", "words", "samples", "divisions")
 
@@ -52,9 +54,9 @@ class DenseSiftBow(LearnedFeature):
             raise ConfigError(
                 f"{self.name}: patches={list(self.patches)}: expected a list of multiples of 4"
             )
-        self.check(check_whole, "step", "words", "samples", low=1)
+        self.check(check_whole, "step", "words", "samples", "enlarge", low=1)
         if self.longest is not None:
-            self.check(check_whole, "longest", low=max(self.patches))
+            self.check(check_whole, "longest", low=self.smallest)
         self.check(check_number, "contrast", at_least=0)
         self.check(check_choice, "sampling", known=SAMPLINGS)
         self.check(check_flag, "root")
@@ -62,14 +64,14 @@ class DenseSiftBow(LearnedFeature):
 
     @property
     def smallest(self) -> int:
-        return max(self.patches)
+        return -(-max(self.patches) // self.enlarge)
 
     @property
     def n_columns(self) -> int:
         return self.words * sum(g * g for g in self.divisions)
 
     def description(self) -> dict[str, Any]:
-        return {k: v for k, v in asdict(self).items() if k not in self.second_stage}
+        return {k: v for k, v in self.parameters().items() if k not in self.second_stage}
 
     def describe(self, images: GreyImages) -> Arrays:
         """Return the descriptors, how many there are of each image, and where they are.
@@ -83,6 +85,12 @@ class DenseSiftBow(LearnedFeature):
         return {"descriptors": descriptors, "places": places, "counts": counts}
 
     def _describe_one(self, image: GreyImage) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
+        if self.enlarge > 1:
+            from PIL import Image  # not where features are only named
+
+            height, width = (self.enlarge * side for side in image.shape)
+            larger = Image.fromarray(image).resize((width, height), Image.Resampling.BILINEAR)
+            image = np.asarray(larger)
         grids = [sift.grid(image.shape, patch, self.step) for patch in self.patches]
         if self.sampling == "salient":
             grids = salient_places(image, self.patches, [len(tops) for tops, _ in grids])

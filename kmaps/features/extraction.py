@@ -8,7 +8,7 @@ one do no harm.
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from threading import Lock
@@ -260,7 +260,7 @@ class Extractor:
         self, feature: base.LearnedFeature, stage: _Stage, train: NDArray[np.intp]
     ) -> _Stage:
         learned_from = hashlib.sha256(train.astype("<i8").tobytes()).hexdigest()
-        about = {**stage.about, "parameters": asdict(feature), "training_images": learned_from}
+        about = {**stage.about, "parameters": feature.parameters(), "training_images": learned_from}
         if left_out := self._left_out(stage, train):
             about["left_out"] = left_out
         folder = stage.folder and stage.folder.with_name(f"{feature.name}-{_key_of(**about)}")

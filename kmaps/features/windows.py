@@ -65,7 +65,8 @@ def _count_words(
     described = feature.feature.describe([image])
     words = feature.feature.words_of(described["descriptors"], feature.words)
     # Centres lie on pixels or between two of them.
-    places = np.round(2.0 * described["places"] * image.shape) / 2
+    parts = 2.0 * feature.feature.enlarge
+    places = np.round(parts * described["places"] * image.shape) / parts
     k, divisions = len(feature.words), feature.feature.divisions
     vectors = np.empty((len(boxes), k * sum(g * g for g in divisions)), np.float32)
     for vector, (left, top, right, bottom) in zip(vectors, boxes, strict=True):

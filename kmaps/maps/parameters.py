@@ -228,6 +228,7 @@ def check_joint(given: Any) -> None:
 def check_lowdim_joint(given: Any) -> None:
     check_joint(given)
     checks.check_choice("method", given.method, METHODS)
+    checks.check_whole("n_grids", given.n_grids, 1)
     if given.levels is not None:
         checks.check_whole("levels", given.levels, 2)
     checks.check_flag("continuous", given.continuous)

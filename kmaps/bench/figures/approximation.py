@@ -39,29 +39,14 @@ def squares(
     records: Sequence[Record], arrays: Mapping[str, Arrays]
 ) -> dict[str, dict[str, SquareErrors]]:
     """Return the approximations on all pairs of a range's values, by panel and short label."""
-
-    def made(record: Record, own: Arrays) -> SquareErrors:
-        return SquareErrors(*_compared(record, own), values=own["values"])
-
-    return _panels(records, arrays, Range, "LOW:HIGH", made)
+    return _panels(records, arrays, Range, "LOW:HIGH", SquareErrors)
 
 
 def spans(
     records: Sequence[Record], arrays: Mapping[str, Arrays]
 ) -> dict[str, dict[str, SpanErrors]]:
     """Return the approximations over ratios or differences, by panel and short label."""
-
-    def made(record: Record, own: Arrays) -> SpanErrors:
-        of = parse_range(record["options"]["range"]).of
-        compared = _compared(record, own)
-        return SpanErrors(*compared, of=of, values=own["values"], corners=own["corners"])
-
-    return _panels(records, arrays, Span, "ratios LOW:HIGH or differences 0:HIGH", made)
-
-
-def _compared(record: Record, own: Arrays) -> tuple[Any, Any, int, bool]:
-    relative = bool(record["options"]["relative"])
-    return own["exact"], own["approximate"], record["dim"], relative
+    return _panels(records, arrays, Span, "ratios LOW:HIGH or differences 0:HIGH", SpanErrors)
 
 
 def _panels(
@@ -81,7 +66,11 @@ def _panels(
     for record in shown:
         key, kernel = record["key"], record["kernel"]
         title = f"{kernel}, {where[key]}" if several else kernel
-        panels.setdefault(title, {})[labels[Row.of(record).identity]] = made(record, arrays[key])
+        span = parse_range(record["options"]["range"])
+        about: dict[str, Any] = {"of": span.of} if isinstance(span, Span) else {}
+        about |= {"dim": record["dim"], "relative": bool(record["options"]["relative"])}
+        panel = panels.setdefault(title, {})
+        panel[labels[Row.of(record).identity]] = made(**about, **arrays[key])
     return panels
 
 

@@ -134,7 +134,8 @@ def _word_panels(
     words = feature.words_of(found["descriptors"], learned)
     flat = ~found["descriptors"].any(axis=1)
     dots = found["places"][:, ::-1] * image.shape[::-1] - 0.5
-    counts = [len(sift.grid(image.shape, patch, feature.step)[0]) for patch in feature.patches]
+    height, width = (feature.enlarge * side for side in image.shape)
+    counts = [len(sift.grid((height, width), side, feature.step)[0]) for side in feature.patches]
     sides = np.repeat(feature.patches, counts)
     finest = feature.divisions[-1]
     panels: list[Panel] = []

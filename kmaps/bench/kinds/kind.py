@@ -4,7 +4,7 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -103,7 +103,7 @@ class Cell:
             later = LATER.get(self.row.method, {}).items()
             config["params"] = {name: x for name, x in params.items() if (name, x) not in later}
         if self.feature:
-            config |= {"feature": self.feature.name, "feature_params": asdict(self.feature)}
+            config |= {"feature": self.feature.name, "feature_params": self.feature.parameters()}
         return hashlib.sha256(json.dumps(config, sort_keys=True).encode()).hexdigest()
 
 

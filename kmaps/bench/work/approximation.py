@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kmaps.bench.records.row import is_third_party
 from kmaps.bench.run.clock import Timing
-from kmaps.bench.work import errors
+from kmaps.bench.work import errors, third_party
 from kmaps.errors import ConfigError
 from kmaps.kernels import LOG_KERNELS, STATIONARY, Kernel
 from kmaps.maps import homogeneous_kernel, log_kernel, make_map
@@ -17,8 +18,12 @@ def made_for(
     method: str, params: Mapping[str, Any], kernel: str, options: Mapping[str, Any]
 ) -> tuple[Any, str | Kernel]:
     """Return a map, unfitted, and the kernel that it is compared with: one of
-    :data:`kmaps.kernels.LOG_KERNELS` where its signature is what counts."""
+    :data:`kmaps.kernels.LOG_KERNELS` where its signature is what counts. A third-party transformer
+    with a parameter ``kernel`` gets the kernel's name."""
     of = log_kernel(kernel, options["sigma"]) if kernel in LOG_KERNELS else kernel
+    if is_third_party(method):
+        made = third_party.make(method, params, kernel=kernel)
+        return third_party.ThirdPartyMap(made), of
     shared = {name: options[name] for name in ("sigma", "levels") if options.get(name) is not None}
     return make_map(method, of, params, **shared), of
 
@@ -46,7 +51,19 @@ def compare(
 
     ``options`` are those of a cell. A ConfigError says that a relative error is infinite.
     """
-    found = _compared(feature_map, kernel, options, timing)
+    span = errors.parse_range(options["range"], options.get("integers", False))
+    found: errors.SquareErrors | errors.SpanErrors
+    how = {"relative": options["relative"], "timing": timing}
+    if isinstance(span, errors.Range):
+        found = errors.approximate(
+            feature_map, kernel, span.values(), fit_values=_learned(options), **how
+        )
+    elif span.of == "ratios":
+        found = errors.over_ratios(feature_map, homogeneous_kernel(kernel), span, **how)
+    else:
+        signature = STATIONARY[str(kernel)](options["sigma"])
+        inputs = options["inputs"]
+        found = errors.over_differences(feature_map, signature, span, inputs=inputs, **how)
     if not np.isfinite(found.linf):
         pair = ", ".join(f"{value:g}" for value in found.worst)
         raise ConfigError(
@@ -54,32 +71,3 @@ def compare(
             "is infinite; choose a range without such pairs, or relative: false"
         )
     return found
-
-
-def _compared(
-    feature_map: Any, kernel: str | Kernel, options: Mapping[str, Any], timing: Timing
-) -> errors.SquareErrors | errors.SpanErrors:
-    relative = options["relative"]
-    span = errors.parse_range(options["range"], options.get("integers", False))
-    if isinstance(span, errors.Range):
-        return errors.approximate(
-            feature_map,
-            kernel,
-            span.values(),
-            fit_values=_learned(options),
-            relative=relative,
-            timing=timing,
-        )
-    if span.of == "ratios":
-        homogeneous = homogeneous_kernel(kernel)
-        return errors.over_ratios(feature_map, homogeneous, span, relative=relative, timing=timing)
-    if not isinstance(kernel, str):
-        raise TypeError(f"kernel={kernel!r}: expected the name of a stationary kernel")
-    return errors.over_differences(
-        feature_map,
-        STATIONARY[kernel](options["sigma"]),
-        span,
-        inputs=options["inputs"],
-        relative=relative,
-        timing=timing,
-    )

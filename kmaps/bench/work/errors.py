@@ -11,7 +11,7 @@ is taken between a grid of points and the corners of the box, which have all dif
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -81,6 +81,11 @@ class Errors:
             return np.where(error == 0, 0, error / self.exact)
 
     @property
+    def arrays(self) -> dict[str, NDArray[np.float64]]:
+        given = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in given.items() if isinstance(value, np.ndarray)}
+
+    @property
     def linf(self) -> float:
         return float(np.abs(self.error).max())
 
@@ -102,10 +107,6 @@ class SquareErrors(Errors):
     @property
     def largest(self) -> float:
         return float(np.abs(self.values).max())
-
-    @property
-    def arrays(self) -> dict[str, NDArray[np.float64]]:
-        return {"values": self.values, "exact": self.exact, "approximate": self.approximate}
 
     @property
     def worst(self) -> tuple[float, float]:
@@ -202,15 +203,6 @@ class SpanErrors(Errors):
     def largest(self) -> float:
         """The largest input: 1 of ratios, the end of the box of differences."""
         return 1.0 if self.of == "ratios" else float(self.values[-1])
-
-    @property
-    def arrays(self) -> dict[str, NDArray[np.float64]]:
-        return {
-            "values": self.values,
-            "corners": self.corners,
-            "exact": self.exact,
-            "approximate": self.approximate,
-        }
 
     @property
     def worst(self) -> tuple[float, ...]:

@@ -23,13 +23,9 @@ from kmaps.errors import ConfigError, InputError, suggest
 from kmaps.maps import FeatureMap
 from kmaps.models import stratified_order
 
-METHODS = {
-    BY_ITSELF: ("fit", "predict"),
-    "liblinear": ("fit", "transform"),
-    "libsvm": ("fit", "transform"),
-    "coded": ("fit", "tabulate"),
-}
-"""What an estimator needs, by the solver of its row: a classifier solves its problem itself."""
+METHODS = {BY_ITSELF: ("fit", "predict"), "coded": ("fit", "tabulate")}
+"""What an estimator needs, by the solver of its row, where it does not fit and transform: a
+classifier solves its problem itself."""
 
 _FREE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
@@ -114,16 +110,15 @@ def _text(error: Exception) -> str:
 
 def _missing(estimator: str, made: Any, solver: str) -> list[str]:
     """Return which methods an estimator lacks, or that its ``fit`` takes no labels."""
-    lacking = [name for name in METHODS[solver] if not callable(getattr(made, name, None))]
+    needed = METHODS.get(solver, ("fit", "transform"))
+    lacking = [name for name in needed if not callable(getattr(made, name, None))]
     if lacking:
         uses = {
             BY_ITSELF: "a row of classifiers fits and predicts",
-            "liblinear": "a row of maps fits and transforms",
-            "libsvm": "a row of maps fits and transforms",
             "coded": "with solver: coded a row of maps fits and tabulates (solver: liblinear "
             "transforms)",
-        }
-        return [f"estimator {estimator}: it has no {lacking[0]!r}; {uses[solver]}"]
+        }.get(solver, "a row of maps fits and transforms")
+        return [f"estimator {estimator}: it has no {lacking[0]!r}; {uses}"]
     try:
         inspect.signature(made.fit).bind(None, None)
     except TypeError:

@@ -51,19 +51,22 @@ def with_signs(rows: NDArray) -> NDArray:
     return np.unique(signed[leading >= 0], axis=0)
 
 
-def polar_pool(target: Target) -> NDArray:
-    """Return a grid of directions and sizes in the half space (ldefm Sect. 7.3), as rows (P, n)."""
+def polar_pool(target: Target, turn: float = 0.0, radius: float = POLAR_RADIUS) -> NDArray:
+    """Return a grid of directions and sizes in the half space (ldefm Sect. 7.3), as rows (P, n).
+
+    It is turned by a part of the angle between directions; radii are ``radius`` half waves apart.
+    """
     n = len(target.high)
     count = _POLAR_DIRECTIONS[n]
     if n == 3:  # a spiral of equal areas on half the sphere
         height = (np.arange(count) + 0.5) / count
-        angle = np.pi * (1 + np.sqrt(5)) * np.arange(count)
+        angle = np.pi * (1 + np.sqrt(5)) * (np.arange(count) + turn)
         flat = np.sqrt(1 - height**2)
         directions = np.stack([flat * np.cos(angle), flat * np.sin(angle), height], axis=1)
     else:
-        angle = np.pi * np.arange(count) / count
+        angle = np.pi * (np.arange(count) + turn) / count
         directions = np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    sizes = np.arange(POLAR_RADIUS, target.band, POLAR_RADIUS)
+    sizes = np.arange(radius, target.band, radius)
     rows = (sizes[:, None, None] * directions * target.step).reshape(-1, n)
     return np.vstack([np.zeros(n), rows])
 
@@ -121,6 +124,7 @@ _START_POINTS = 0.7  # part of these points that starts are found on
 _LEAST_POINTS = {2: 16, 3: 7}  # between 0 and M on each axis
 _PRECISION = 2e-3  # of the error, to which frequencies are moved
 _ROOM = 1.15  # outputs of the full product over those wanted: what the programs choose from
+_RADII = 0.7, 1.1  # over ldefm's, of the polar grids that are drawn
 # How many starts are drawn, and how many of them moved: at least so many, and so many over the
 # number of outputs, because small programs are soon solved.
 _DRAWN = {"modulation": (300, 0), "projection": (60, 6000)}
@@ -139,6 +143,7 @@ class BoxProblem:
     dim: int
     levels: int | None = None
     continuous: bool = True
+    n_grids: int = 1
 
     def solve(self, method: str) -> Solution:
         """Return the map by one of :data:`kmaps.maps.parameters.METHODS`."""
@@ -208,9 +213,16 @@ class BoxProblem:
         return Solution(cosines, error, source="product")
 
     def _from_polar_grid(self) -> CosineSum:
+        """Return the best start from ldefm's grid and from others, turned and scaled at random."""
         sampled = self._sampled("projection", _START_POINTS)
-        near = POLAR_RADIUS * sampled.target.step
-        return self._from_pool(sampled, polar_pool(sampled.target), near, "projection")[0]
+        rng, found = np.random.default_rng(0), []
+        drawn = ((rng.random(), rng.uniform(*_RADII)) for _ in range(1, self.n_grids))
+        for turn, part in [(0.0, 1.0), *drawn]:
+            radius = part * POLAR_RADIUS
+            pool = polar_pool(sampled.target, turn, radius)
+            near = radius * sampled.target.step
+            found.append(self._from_pool(sampled, pool, near, "projection"))
+        return min(found, key=lambda start: start[1].error)[0]
 
     def _from_pool(
         self, sampled: SampledTarget, pool: NDArray, near: NDArray, form: str

@@ -113,6 +113,9 @@ class MultiLowDimMap(JointMap):
         count: ldefm's evaluation set.
     continuous : bool
         Whether the frequencies may leave the pool.
+    n_grids : int
+        Polar grids that "proj" starts from: ldefm's, the others turned and scaled at random, for
+        an effort as large as that of the methods that try many starts.
 
     Attributes
     ----------
@@ -148,11 +151,13 @@ class MultiLowDimMap(JointMap):
     sigma: float = 1.0
     levels: int | None = None
     continuous: bool = True
+    n_grids: int = 1
 
     _check_parameters = check_lowdim_joint
 
     def _approximate(self, signature: Callable, length: NDArray) -> CosineSum:
-        problem = BoxProblem(signature, length, self.dim, self.levels, self.continuous)
+        how = self.levels, self.continuous, self.n_grids
+        problem = BoxProblem(signature, length, self.dim, *how)
         solution = problem.solve(self.method)
         self.error_ = solution.error
         return solution.cosines

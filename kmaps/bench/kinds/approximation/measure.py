@@ -18,19 +18,9 @@ from kmaps.maps import takes
 
 HOMOGENEOUS = (*KERNELS, *LOG_KERNELS)
 ScalarName = Annotated[str, known_name("kernel", lambda: [*HOMOGENEOUS, *STATIONARY])]
-FigureName = Literal[
-    "errors",
-    "sections",
-    "surfaces",
-    "outputs",
-    "signatures",
-    "gaps",
-    "quadrants",
-    "decay",
-    "periods",
-    "kernels",
-    "spectra",
-]
+OfValues = Literal["errors", "sections", "surfaces", "outputs"]
+OfSpans = Literal["signatures", "gaps", "quadrants"]
+FigureName = Literal[OfValues, OfSpans, "decay", "periods", "kernels", "spectra"]
 RangeText = Annotated[str, checked(parse_range)]
 
 
@@ -50,6 +40,11 @@ class Approximation(Experiment):
 
     @validator(mode="after")
     def _of_one_kind(self) -> "Approximation":
+        estimators = [entry for entry in self.maps if "estimator" in entry]
+        if any("search" in entry for entry in estimators):
+            raise ValueError("maps: there are no labels to choose by; leave search out")
+        if estimators and "outputs" in self.figures:
+            raise ValueError("figures: outputs fits maps again, and third-party ones it cannot")
         for text in self.ranges:
             span = parse_range(text)
             known = (
@@ -71,6 +66,7 @@ class ApproximationKind(Kind):
     model = Approximation
     shown = SHOWN
     work = ("kmaps.bench.work.approximation",)
+    takes_estimators = True
 
     def cells(self, experiment: Approximation) -> list[Cell]:
         return [
@@ -131,10 +127,11 @@ def _setting(experiment: Approximation, text: str) -> str:
 
 def _rows(experiment: Approximation) -> Iterator[tuple[Row, str]]:
     for entry in experiment.maps:
+        is_of_kernel = "map" in entry and takes(entry["map"], "kernel")
+        name = entry["map"] if "map" in entry else entry["estimator"]
         for own, params in map_rows(entry, experiment.kernels):
-            kernels = [own] if takes(entry["map"], "kernel") else experiment.kernels
-            for kernel in kernels:
-                yield Row(entry["map"], params), kernel
+            for kernel in [own] if is_of_kernel else experiment.kernels:
+                yield Row(name, params), kernel
 
 
 KIND = ApproximationKind()

@@ -1,0 +1,39 @@
+"""Projections that start from several polar grids."""
+
+import numpy as np
+import pytest
+
+from kmaps import MultiLowDimMap
+from kmaps.errors import ConfigError
+from kmaps.maps.lowdim.box import polar_pool
+from kmaps.maps.lowdim.target import box_target
+
+BOX = {"low": 0.0, "high": 1.0, "sigma": 0.4, "levels": 8}
+POINTS = np.array([[0.0, 0.0], [1.0, 1.0]])
+
+
+def test_a_grid_is_turned_and_scaled():
+    shape = {"n_points": 9, "band": 8.0, "discrete": False}
+    target = box_target(
+        lambda lam: np.exp(-(lam**2).sum(axis=1)), np.ones(2), "projection", **shape
+    )
+    pools = polar_pool(target), polar_pool(target, 0.5, 0.4)
+    plain, turned = (np.unique(np.round(np.arctan2(*pool[1:].T[::-1]), 9)) for pool in pools)
+    np.testing.assert_allclose(turned - plain, np.pi / 48)
+    plain, turned = (
+        np.unique(np.linalg.norm(pool / target.step, axis=1).round(9)) for pool in pools
+    )
+    assert (plain[:3].tolist(), turned[:3].tolist()) == ([0, 0.5, 1.0], [0, 0.4, 0.8])
+
+
+@pytest.mark.slow
+def test_more_grids_are_no_worse():
+    one, several = (
+        MultiLowDimMap(dim=9, method="proj", n_grids=n, **BOX).fit(POINTS) for n in (1, 4)
+    )
+    assert several.error_ <= 1.002 * one.error_
+
+
+def test_none_is_too_few():
+    with pytest.raises(ConfigError, match="n_grids=0: expected a whole number"):
+        MultiLowDimMap(n_grids=0).fit(POINTS)
