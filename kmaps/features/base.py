@@ -55,8 +55,7 @@ class Feature(ABC):
     learns: ClassVar[bool] = False
     block_images: ClassVar[int] = 64
     longest = None  # not annotated: a parameter only where a subclass makes it one
-    # Parameters that came after records and caches, at the values that these mean.
-    later: ClassVar[dict[str, Any]] = {}
+    later: ClassVar[dict[str, Any]] = {}  # parameters that came after records, as these mean them
 
     @abstractmethod
     def describe(self, images: GreyImages) -> Arrays:

@@ -86,11 +86,9 @@ class DenseSiftBow(LearnedFeature):
 
     def _describe_one(self, image: GreyImage) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
         if self.enlarge > 1:
-            from PIL import Image  # not where features are only named
+            from scipy import ndimage  # slow to import
 
-            height, width = (self.enlarge * side for side in image.shape)
-            larger = Image.fromarray(image).resize((width, height), Image.Resampling.BILINEAR)
-            image = np.asarray(larger)
+            image = ndimage.zoom(image, self.enlarge, order=1, grid_mode=True, mode="nearest")
         grids = [sift.grid(image.shape, patch, self.step) for patch in self.patches]
         if self.sampling == "salient":
             grids = salient_places(image, self.patches, [len(tops) for tops, _ in grids])

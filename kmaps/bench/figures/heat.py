@@ -42,9 +42,7 @@ class Bar:
     places: Sequence[float] = ()  # of the texts, from 0 to 1; else at equal distances
 
 
-TileLine = tuple[
-    str, list[tuple[str, Tile | None]]
-]  # heading, and the titles and tiles of one line
+TileLine = tuple[str, list[tuple[str, Tile | None]]]  # its heading, and its titles and tiles
 
 
 def draw_tiles(panels: Mapping[str, Mapping[str, Tile]], bar: Bar, path: Path) -> None:

@@ -62,8 +62,8 @@ def compare(
         found = errors.over_ratios(feature_map, homogeneous_kernel(kernel), span, **how)
     else:
         signature = STATIONARY[str(kernel)](options["sigma"])
-        inputs = options["inputs"]
-        found = errors.over_differences(feature_map, signature, span, inputs=inputs, **how)
+        n = options["inputs"]
+        found = errors.over_differences(feature_map, signature, span, inputs=n, **how)
     if not np.isfinite(found.linf):
         pair = ", ".join(f"{value:g}" for value in found.worst)
         raise ConfigError(

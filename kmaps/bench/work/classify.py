@@ -15,6 +15,7 @@ from scipy.sparse import issparse
 from kmaps import gram, models
 from kmaps.bench.records.row import BY_ITSELF, is_third_party
 from kmaps.bench.run.clock import UNTIMED, Timing
+from kmaps.bench.work import third_party
 from kmaps.bench.work.samples import Split
 from kmaps.bench.work.storage import coded_storage, map_gram, storage, support_storage
 from kmaps.kernels import EXP_KERNELS, KERNELS
@@ -66,12 +67,10 @@ def warm_up(spec: ModelSpec, C: float, split: Split) -> None:
         # Which loops are compiled follows from the levels and from how many codes are zero.
         model = _coded(spec, C, 1.0, max_iter=1, tol=0.9)
         model.fit(split.x_train, split.y_train).predict(split.x_test[:50])
-    elif is_third_party(spec.method):
-        # A third-party estimator may refuse so few samples, and take all.
-        with suppress(Exception):
-            evaluate(spec, C, _few(split), UNTIMED)
     else:
-        evaluate(spec, C, _few(split), UNTIMED)
+        # A third-party estimator may refuse so few samples, and take all.
+        with suppress(*[Exception] if is_third_party(spec.method) else ()):
+            evaluate(spec, C, _few(split), UNTIMED)
 
 
 def _few(split: Split) -> Split:
@@ -161,8 +160,6 @@ def _evaluate_coded(spec: ModelSpec, C: float, split: Split, timing: Timing) -> 
 
 
 def _evaluate_own(spec: ModelSpec, C: float, split: Split, timing: Timing) -> Evaluated:
-    from kmaps.bench.work import third_party
-
     model = own(spec, C)
     timing.note(fit_s=0.0, encode_s=0.0, convert_s=0.0)
     with timing.timed("train_s"):
@@ -170,16 +167,12 @@ def _evaluate_own(spec: ModelSpec, C: float, split: Split, timing: Timing) -> Ev
     timing.trained()
     with timing.timed("predict_s"):
         predicted = third_party.labels(model.predict(split.x_test), len(split.y_test), model)
-    return {
-        "dim": split.x_train.shape[1],
-        **third_party.third_party_storage(split.x_train, model),
-    }, predicted
+    stored = third_party.third_party_storage(split.x_train, model)
+    return {"dim": split.x_train.shape[1], **stored}, predicted
 
 
 def own(spec: ModelSpec, C: Any) -> Any:
     """Return the unfitted third-party classifier; those of kmaps have the row's reduction."""
-    from kmaps.bench.work import third_party
-
     shared = {"C": C, "random_state": spec.seed, "multiclass": spec.reduction}
     return third_party.make(spec.method, spec.params, **shared)
 
@@ -198,8 +191,6 @@ def _map_of(spec: ModelSpec) -> Any:
     if spec.method == "linear":
         return _Identity()
     if is_third_party(spec.method):
-        from kmaps.bench.work import third_party
-
         made = third_party.make(spec.method, spec.params, random_state=spec.seed)
         return made if spec.solver == "coded" else third_party.ThirdPartyMap(made)
     return make_map(spec.method, spec.kernel, spec.params, random_state=spec.seed)
@@ -270,12 +261,9 @@ def choose_c(
     smaller C. The choice is of no values when there is nothing to choose; a third-party classifier
     without a parameter C has no C.
     """
-    if spec.solver == BY_ITSELF:
-        from kmaps.bench.work import third_party
-
-        if not third_party.chooses_c(spec.method, spec.params):
-            given = spec.params.get("C")
-            return models.Choice(given if isinstance(given, int | float) else None, (), (), ())
+    if spec.solver == BY_ITSELF and not third_party.chooses_c(spec.method, spec.params):
+        given = spec.params.get("C")
+        return models.Choice(given if isinstance(given, int | float) else None, (), (), ())
     if choosing.grid != models.AUTO and len(choosing.grid) == 1:
         return models.Choice(choosing.grid[0], (), (), ())
     return models.cross_validate(
@@ -311,7 +299,6 @@ def predictor(spec: ModelSpec, x: Array, y: NDArray[np.int64]) -> models.Predict
 
 def _own_predictor(spec: ModelSpec, x: Array, y: NDArray[np.int64]) -> models.Predict:
     """Return what predicts with a third-party estimator, which never sees labels left out."""
-    from kmaps.bench.work import third_party
 
     def predict(
         grid: Sequence[float], train: models.Places, test: models.Places

@@ -24,8 +24,7 @@ from kmaps.maps import FeatureMap
 from kmaps.models import stratified_order
 
 METHODS = {BY_ITSELF: ("fit", "predict"), "coded": ("fit", "tabulate")}
-"""What an estimator needs, by the solver of its row, where it does not fit and transform: a
-classifier solves its problem itself."""
+"""What an estimator needs, by the solver of its row, where it does not fit and transform."""
 
 _FREE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 

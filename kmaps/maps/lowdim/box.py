@@ -124,7 +124,7 @@ _START_POINTS = 0.7  # part of these points that starts are found on
 _LEAST_POINTS = {2: 16, 3: 7}  # between 0 and M on each axis
 _PRECISION = 2e-3  # of the error, to which frequencies are moved
 _ROOM = 1.15  # outputs of the full product over those wanted: what the programs choose from
-_RADII = 0.7, 1.1  # over ldefm's, of the polar grids that are drawn
+_RADII = 0.35, 0.55  # between which the spacing of radii is, of polar grids that are drawn
 # How many starts are drawn, and how many of them moved: at least so many, and so many over the
 # number of outputs, because small programs are soon solved.
 _DRAWN = {"modulation": (300, 0), "projection": (60, 6000)}
@@ -217,8 +217,7 @@ class BoxProblem:
         sampled = self._sampled("projection", _START_POINTS)
         rng, found = np.random.default_rng(0), []
         drawn = ((rng.random(), rng.uniform(*_RADII)) for _ in range(1, self.n_grids))
-        for turn, part in [(0.0, 1.0), *drawn]:
-            radius = part * POLAR_RADIUS
+        for turn, radius in [(0.0, POLAR_RADIUS), *drawn]:
             pool = polar_pool(sampled.target, turn, radius)
             near = radius * sampled.target.step
             found.append(self._from_pool(sampled, pool, near, "projection"))

@@ -157,8 +157,7 @@ class MultiLowDimMap(JointMap):
 
     def _approximate(self, signature: Callable, length: NDArray) -> CosineSum:
         how = self.levels, self.continuous, self.n_grids
-        problem = BoxProblem(signature, length, self.dim, *how)
-        solution = problem.solve(self.method)
+        solution = BoxProblem(signature, length, self.dim, *how).solve(self.method)
         self.error_ = solution.error
         return solution.cosines
 

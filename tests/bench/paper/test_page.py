@@ -43,7 +43,7 @@ def test_a_claim_that_compares_nothing_is_not_measured():
 
 
 def test_numbers_that_a_run_lacks_are_counted():
-    numbers = [number for number in numbers_of("ldefm-table1") if number.row == "Ours 5D"]
+    numbers = [number for number in numbers_of("ldefm-table1") if number.row == "VLFeat 5D"]
     text = shown(numbers=list(compare(numbers, {})))
     assert f" {len(numbers)} missing among our records." in text
 

@@ -10,6 +10,7 @@ from kmaps import HomogeneousMap
 from kmaps.bench.work import vlfeat
 from kmaps.bench.work.third_party import problems
 from kmaps.bench.work.vlfeat import VLFeatMap
+from kmaps.bench.work.vlfeat_table import VLFeatTable
 from kmaps.errors import InputError
 
 NAME = "kmaps.bench.work.vlfeat.VLFeatMap"
@@ -74,3 +75,20 @@ def test_how_to_install_it_is_told_before_anything_runs(monkeypatch):
     [told] = problems(NAME, {"order": 1}, "liblinear")
     assert "pip install --no-build-isolation --no-deps cyvlfeat==0.2" in told
     vlfeat._library.cache_clear()
+
+
+@installed
+@pytest.mark.parametrize("kernel", ["chi2", "js", "intersection"])
+@pytest.mark.parametrize("order", [2, 3])
+def test_its_table_is_known_without_its_code(kernel, order):
+    X = np.float32([[0, 1e-7, 0.3, 1], [3, 61, 127, 255]])
+    theirs, ours = (which(kernel, order).fit_transform(X) for which in (VLFeatMap, VLFeatTable))
+    np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-3)
+
+
+def test_between_the_nodes_of_its_table_it_is_linear():
+    values = np.array([[64.0], [65.0], [66.0], [0.0]])  # 32 nodes from 64 to 128
+    left, middle, right, zero = VLFeatTable(order=3).fit_transform(values)
+    np.testing.assert_allclose(middle, (left + right) / 2, rtol=1e-12)
+    np.testing.assert_allclose(left, HomogeneousMap(order=3).fit_transform(values)[0], rtol=1e-12)
+    assert not zero.any()

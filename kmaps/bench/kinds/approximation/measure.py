@@ -83,24 +83,18 @@ class ApproximationKind(Kind):
 
     def measure(self, cell: Cell, shared: Any, timing: Timing) -> Measured:
         from kmaps.bench.work.approximation import compare, made_for
+        from kmaps.maps import Bounded  # which imports scikit-learn
 
         made, kernel = made_for(cell.row.method, cell.row.params, cell.kernel, cell.options)
         found = compare(made, kernel, cell.options, timing)
+        bound, period = None, None
+        if isinstance(made, Bounded):
+            bound, period = found.largest * made.error_bound(), made.period_
         columns = {
             **{"linf": found.linf, "rms": found.rms, "l1": found.l1},
-            **_of_map(made, found.largest),
-            **{"worst": found.worst, "dim": found.dim},
+            **{"error_bound": bound, "period": period, "worst": found.worst, "dim": found.dim},
         }
         return Measured(columns, found.arrays)
-
-
-def _of_map(fitted: Any, largest: float) -> dict[str, float | None]:
-    """Return the columns of maps that know their error, for values up to a largest one."""
-    from kmaps.maps import Bounded  # which imports scikit-learn
-
-    if not isinstance(fitted, Bounded):
-        return {"error_bound": None, "period": None}
-    return {"error_bound": largest * fitted.error_bound(), "period": fitted.period_}
 
 
 def _options(experiment: Approximation, text: str, kernel: str) -> dict[str, Any]:
