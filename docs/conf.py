@@ -24,7 +24,7 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
 ]
-exclude_patterns = ["_build", "_templates", "node_modules", "gallery", "sg_execution_times.rst"]
+exclude_patterns = ["_build", "_templates", "node_modules", "gallery"]
 templates_path = ["_templates"]
 nitpicky = False
 
@@ -48,6 +48,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_memory": False,
     "show_signature": False,
+    "write_computation_times": False,  # their page loads scripts from other hosts
     "min_reported_time": 5,
     "plot_gallery": "True",
     "abort_on_example_error": True,

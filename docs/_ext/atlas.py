@@ -2,41 +2,55 @@
 
 import gzip
 import json
-import re
 import shutil
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 import generate
+import myst
 import plots
 
 from kmaps.bench.kinds import shown_of
+from kmaps.bench.pages import page_of
 from kmaps.bench.paper import reported
-from kmaps.bench.paper.entries import about, claim_entries, paper_of
+from kmaps.bench.paper.entries import claim_entries, paper_of
 from kmaps.bench.paper.reported import Item
 from kmaps.bench.paper.statements import Paper, claims, papers
 from kmaps.bench.records.measures import MEASURES
 from kmaps.bench.records.times import without_doubtful_times
-from kmaps.bench.report.forms import Markdown, markdown, markdown_table
+from kmaps.bench.report.document import Code, Folded, Page, Section, Text
+from kmaps.bench.report.forms import Markdown
 from kmaps.bench.report.front import COSTS, Point, points_of
 from kmaps.maps import MAPS
 
 RESULTS = generate.ROOT / "results"
 _FIRST = ("Claims", "The paper's numbers")  # what a reader of a run wants to know first
-_OPEN = ("Findings",)  # the other sections are folded
+_OPEN = ("Findings", "Figures")  # the other sections are folded
 _SHORT = 12
 _CELLS = ("%", "training, s", "test, s", "stored, MB")
 
 
 @dataclass
 class Run:
+    folder: Path
     name: str
     records: list[dict[str, Any]]
     items: list[Item]
+
+    @cached_property
+    def page(self) -> Page:
+        """What `kmaps report` writes of the run."""
+        return page_of(self.folder)
+
+    @property
+    def about(self) -> str:
+        first = self.page.parts[0]
+        return first.text if isinstance(first, Text) else ""
 
     @cached_property
     def quality(self) -> str:
@@ -58,67 +72,76 @@ class Run:
 
 
 def write_all(docs: Path) -> None:
-    items = defaultdict(list)
-    records = reported.read_runs(RESULTS)
-    correct = reported.read_correct_of_runs(RESULTS, records)
-    for item in reported.reported(records, claim_entries(records), correct):
-        items[item.run].append(item)
-    runs = [Run(name, of, items[name]) for name, of in records.items()]
-    everything = [item for of in items.values() for item in of]
-    pages = {f"runs/{run.name}": _run_page(run) for run in runs}
-    pages |= {f"papers/{paper.name}": _paper_page(paper, everything, runs) for paper in papers()}
+    runs, items = read(RESULTS)
+    measured = _measured({run.name: run for run in runs})
+    generate.write(docs / "reference" / "measured.txt", measured)
+    write_pages(docs, runs, items)
+
+
+def read(folder: Path) -> tuple[list[Run], list[Item]]:
+    """Return the runs in the folders of one, and all that is reported of them."""
+    records = reported.read_runs(folder)
+    correct = reported.read_correct_of_runs(folder, records)
+    items = reported.reported(records, claim_entries(records), correct)
+    folders = sorted(path.parent for path in folder.glob("*/records.jsonl"))
+    runs = [
+        Run(place, name, of, [item for item in items if item.run == name])
+        for place, (name, of) in zip(folders, records.items(), strict=True)
+    ]
+    return runs, items
+
+
+def write_pages(docs: Path, runs: Sequence[Run], items: Sequence[Item]) -> None:
+    pages = {f"runs/{myst.slug(run.name)}": _run_page(run) for run in runs}
+    pages |= {f"papers/{paper.name}": _paper_page(paper, items, runs) for paper in papers()}
     for kind, page in {"datasets": _dataset_page, "methods": _method_page}.items():
-        for value in sorted({one for run in runs for one in getattr(run, kind)}):
+        for value in _values(runs, kind):
             of = [run for run in runs if value in getattr(run, kind)]
-            pages[f"{kind}/{_slug(value)}"] = page(value, of)
-    generate.write(docs / "reference" / "measured.txt", _measured({run.name: run for run in runs}))
-    pages["index"] = _index(runs, everything, list(pages))
+            pages[f"{kind}/{myst.slug(value)}"] = page(value, of)
+    pages["index"] = _index(runs, items, list(pages))
     for name, text in pages.items():
         generate.write(docs / "results" / f"{name}.md", text)
-    _write_data(docs / "_build" / "static" / "results", runs, everything)
+    _write_data(docs / "_build" / "static" / "results", runs, items)
 
 
-def _slug(value: str) -> str:
-    return re.sub(r"[^A-Za-z0-9-]+", "-", value)
+def _values(runs: Iterable[Run], kind: str) -> list[str]:
+    return sorted({one for run in runs for one in getattr(run, kind)})
 
 
 def _run_page(run: Run) -> str:
-    """Return the page of a run: verdicts, plots, and the rest of its own page folded."""
-    source = f"results/{run.name}/README.md"
-    text = generate.relink((generate.ROOT / source).read_text("utf-8"), source)
-    head, *rest = re.split(r"^## ", text, flags=re.MULTILINE)
-    sections = dict(part.split("\n", 1) for part in rest)
-    figures = re.findall(r"^!\[.*\]\(.*\)$", text, re.MULTILINE)
-    said = markdown(about(run.name))
-    command = "\n".join(re.findall(r"^    kmaps .*$", head, re.MULTILINE))
-    parts = [f"# {run.name}", said, _places(run), _verdicts(run.items)]
-    parts += [f"## {name}\n{sections.pop(name)}" for name in _FIRST if name in sections]
+    """Return the page of a run: verdicts, plots, and the rest of `kmaps report`'s page folded."""
+    source = f"results/{run.folder.name}/README.md"
+    sections = {part.title: part for part in run.page.parts if type(part) is Section}
+    before = list(takewhile(lambda part: type(part) is not Section, run.page.parts))
+    at = next(place for place, part in enumerate(before) if isinstance(part, Code))
+
+    def opened(names: Iterable[str]) -> list[str]:
+        return [myst.shown(sections.pop(name), source) for name in names if name in sections]
+
+    parts = [f"# {myst.plain(run.name)}", myst.plain(run.about), _places(run), _verdicts(run.items)]
+    parts += opened(_FIRST)
     if run.points:
         parts += ["## Plots", plots.plot(plots.of_run(run))]
-    parts += [f"## {name}\n{sections.pop(name)}" for name in _OPEN if name in sections]
-    parts += [_folded(name, body) for name, body in sections.items()]
-    parts += [_folded("Computer, versions, times", head.split("\n\n", 2)[-1])] if command else []
-    parts += figures if "Tables" not in text.split("![")[0] else []
+    if "Figures" in sections:  # without the links to files: all figures are on this page
+        drawn = [part for part in sections["Figures"].parts if not isinstance(part, Text)]
+        sections["Figures"] = Section("Figures", drawn)
+    parts += opened(_OPEN)
+    rest = [*sections.values(), Section("Commands, computer, versions", before[at:])]
+    parts += [myst.shown(Folded(one.title, one.parts), source) for one in rest]
     files = "records.jsonl.gz", "points.csv"
-    data = ", ".join(f"<a href='../../_static/results/{run.name}/{one}'>{one}</a>" for one in files)
+    place = f"../../_static/results/{myst.slug(run.name)}"
+    data = ", ".join(f"<a href='{place}/{one}'>{one}</a>" for one in files)
     parts.append(f"<p>Data: {data}; the columns are described in "
                  f"<a href='../../_static/results/columns.csv'>columns.csv</a>.</p>")  # fmt: skip
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def _folded(title: str, body: str) -> str:
-    # A part that folds can hold no headings.
-    body = re.sub(r"^#+ (.*)$", r"**\1**", body.strip(), flags=re.MULTILINE)
-    return f"::::::{{dropdown}} {title}\n{body}\n::::::"
-
-
 def _places(run: Run) -> str:
     """Return links to the pages that a run belongs to."""
-    words = [f"[{paper_of(run.name)}](/results/papers/{paper_of(run.name)}.md)"]
-    words = words if paper_of(run.name) else []
-    words += [f"[{name}](/results/datasets/{_slug(name)}.md)" for name in run.datasets]
-    words += [f"[{name}](/results/methods/{_slug(name)}.md)" for name in run.methods]
-    return "Part of: " + ", ".join(words) + "."
+    links = [_link(paper_of(run.name), "papers")] if paper_of(run.name) else []
+    links += [_link(name, "datasets") for name in run.datasets]
+    links += [_link(name, "methods") for name in run.methods]
+    return f"Part of: {', '.join(links)}."
 
 
 def _verdicts(items: Sequence[Item]) -> str:
@@ -138,15 +161,16 @@ def _counted(verdicts: Counter) -> str:
     return ", ".join(f"{n} {word}" for n, word in words)
 
 
-def _link(run: str) -> Markdown:
-    return Markdown(f"[{run}](/results/runs/{run}.md)") if run else Markdown("")
+def _link(name: str, kind: str = "runs") -> Markdown:
+    """Return a link to the page of a run, a dataset, a method or a paper."""
+    return Markdown(f"[{myst.plain(name)}](/results/{kind}/{myst.slug(name)}.md)" if name else "")
 
 
 def _paper_page(paper: Paper, items: Iterable[Item], runs: Sequence[Run]) -> str:
     """Return on one screen what of a paper was reproduced, how well, what not, and why."""
     numbers = [i for i in items if i.kind == "number" and i.name.startswith(f"{paper.name} ")]
     claimed = [i for i in items if i.of in claims() and i.of.startswith(paper.letter)]
-    parts = [f"# {paper.name}", markdown(paper.title) + ".", _verdicts([*numbers, *claimed])]
+    parts = [f"# {paper.name}", f"{myst.plain(paper.title)}.", _verdicts([*numbers, *claimed])]
     tables = defaultdict(Counter)
     for item in numbers:
         tables[item.of.removeprefix(f"{paper.name} ")][item.verdict] += 1
@@ -155,10 +179,10 @@ def _paper_page(paper: Paper, items: Iterable[Item], runs: Sequence[Run]) -> str
         [name, *(str(found[column] or "") for column in columns)] for name, found in tables.items()
     ]
     if rows:
-        parts += ["## Its numbers", markdown_table(["table or figure", *columns], rows)]
+        parts += ["## Its numbers", myst.table(["table or figure", *columns], rows)]
     rows = [[i.of, claims()[i.of].text, i.verdict, _link(i.run), i.ours] for i in claimed]
     head = ["claim", "in words", "verdict", "run", "comparisons"]
-    parts += ["## Its claims", markdown_table(head, rows, texts=5)]
+    parts += ["## Its claims", myst.table(head, rows, texts=5)]
     worst = sorted((i for i in numbers if i.verdict == "worse"), key=lambda i: -abs(i.off or 0))
     if worst:
         rows = [
@@ -166,19 +190,19 @@ def _paper_page(paper: Paper, items: Iterable[Item], runs: Sequence[Run]) -> str
             for i in worst
         ]
         head = ["number", "printed", "ours", "difference", "run"]
-        folded = markdown_table(head, rows, texts=1)
+        made = myst.table(head, rows)
         parts += ["## What is worse", "The findings on each run's page say why, where we know it."]
-        parts.append(folded if len(rows) <= _SHORT else _folded(f"{len(rows)} numbers", folded))
+        parts.append(made if len(rows) <= _SHORT else myst.folded(f"{len(rows)} numbers", made))
     missing = Counter(i.reason or "no reason" for i in numbers if i.verdict == "not measured")
     if missing:
         parts.append("## What was not measured")
-        parts.append("\n".join(f"- {n}: {markdown(reason)}" for reason, n in missing.items()))
+        parts.append("\n".join(f"- {n}: {myst.plain(reason)}" for reason, n in missing.items()))
     of_paper = ", ".join(_link(run.name) for run in runs if paper_of(run.name) == paper.name)
     return "\n\n".join(filter(None, [*parts, f"## Its runs\n\n{of_paper}"])) + "\n"
 
 
 def _filterable(head: Sequence[str], rows: Iterable[Sequence[str]], texts: int) -> str:
-    return f"::::{{div}} filterable\n{markdown_table(head, rows, texts=texts)}\n::::"
+    return f"::::{{div}} filterable\n{myst.table(head, rows, texts)}\n::::"
 
 
 def _points_table(runs: Iterable[Run], keep: Any) -> str:
@@ -196,7 +220,7 @@ def _points_table(runs: Iterable[Run], keep: Any) -> str:
 
 
 def _dataset_page(name: str, runs: Sequence[Run]) -> str:
-    parts = [f"# {name}", f"{len(runs)} runs use this dataset."]
+    parts = [f"# {myst.plain(name)}", f"{len(runs)} runs use this dataset."]
     groups = plots.of_runs(runs, lambda point: point.records[0]["dataset"] == name)
     parts += [plots.plot(groups) if groups else "", "## Rows"]
     return "\n\n".join([*parts, _points_table(runs, _on(name))]) + "\n"
@@ -207,7 +231,7 @@ def _on(dataset: str) -> Any:
 
 
 def _method_page(name: str, runs: Sequence[Run]) -> str:
-    parts = [f"# {name}", f"{len(runs)} runs measure this method."]
+    parts = [f"# {myst.plain(name)}", f"{len(runs)} runs measure this method."]
     if name in MAPS.places:
         cls = MAPS.places[name].rpartition(".")[2]
         parts.append(f"It is the class {{class}}`kmaps.{cls}`; `kmaps list maps` names its paper.")
@@ -228,7 +252,7 @@ def _measured(runs: dict[str, Run]) -> str:
             names = run.quality, "time", "predict", "storage"
             cells += [plots.text(one, values) for one in names]
         rows.append([name, *cells])
-    return markdown_table(head, rows)
+    return myst.table(head, rows)
 
 
 def _index(runs: Sequence[Run], items: Sequence[Item], pages: Sequence[str]) -> str:
@@ -236,19 +260,15 @@ def _index(runs: Sequence[Run], items: Sequence[Item], pages: Sequence[str]) -> 
     for run in runs:
         verdicts = Counter(item.verdict for item in run.items if item.kind != "difference")
         said = _counted(verdicts)
-        first = about(run.name).split(". ")[0]
+        first = run.about.split(". ")[0]
         rows.append([_link(run.name), paper_of(run.name), ", ".join(run.datasets), first, said])
     table = _filterable(["run", "paper", "datasets", "about", "numbers and claims"], rows, 5)
     of_papers = "\n".join(
-        f"- [{paper.name}](/results/papers/{paper.name}.md): {markdown(paper.title)}"
+        f"- [{paper.name}](/results/papers/{paper.name}.md): {myst.plain(paper.title)}"
         for paper in papers()
     )
-    links = {
-        kind: ", ".join(
-            f"[{page.split('/')[1]}](/results/{page}.md)"
-            for page in pages
-            if page.startswith(f"{kind}/")
-        )
+    by = {
+        kind: ", ".join(_link(name, kind) for name in _values(runs, kind))
         for kind in ("datasets", "methods")
     }
     tree = "\n".join(pages)
@@ -263,9 +283,9 @@ How each paper came out, on one screen each:
 
 {of_papers}
 
-By dataset: {links["datasets"]}.
+By dataset: {by["datasets"]}.
 
-By method: {links["methods"]}.
+By method: {by["methods"]}.
 
 Everything in one file: <a href="../_static/results/atlas.json">atlas.json</a>. `kmaps check results
 --reported` compares a new run with it; [Experiments](/experiments.md) says how they are measured.
@@ -286,13 +306,13 @@ def _write_data(folder: Path, runs: Sequence[Run], items: Sequence[Item]) -> Non
     """Write what the pages show as files: the records, the points, and everything in one."""
     everything = {"items": [asdict(item) for item in items], "runs": {}}
     for run in runs:
-        place = folder / run.name
+        place = folder / myst.slug(run.name)
         place.mkdir(parents=True, exist_ok=True)
-        records = (RESULTS / run.name / "records.jsonl").read_bytes()
+        records = (run.folder / "records.jsonl").read_bytes()
         (place / "records.jsonl.gz").write_bytes(gzip.compress(records, mtime=0))
         (place / "points.csv").write_text(plots.points_csv(run), "utf-8")
         everything["runs"][run.name] = {
-            "about": about(run.name),
+            "about": run.about,
             "paper": paper_of(run.name),
             "quality": run.quality,
             "points": [plots.data(point, run) for point in run.points],

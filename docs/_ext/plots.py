@@ -7,7 +7,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+import myst
+
 from kmaps.bench.records.measures import MEASURES
+from kmaps.bench.report.forms import csv_text, one_line
 from kmaps.bench.report.front import COSTS, Point, front
 
 if TYPE_CHECKING:
@@ -18,7 +21,8 @@ Groups = dict[str, dict[str, Any]]
 
 def plot(groups: Groups) -> str:
     """Return the HTML that ``_static/plot.js`` draws from; the points stand in the page."""
-    text = json.dumps(groups, ensure_ascii=False).replace("</", "<\\/")
+    groups = {one_line(name): group for name, group in groups.items()}
+    text = json.dumps(groups, ensure_ascii=False).replace("<", "\\u003c")
     return f'<div class="plot"><script type="application/json">{text}</script></div>'
 
 
@@ -60,18 +64,18 @@ def data(point: Point, run: "Run") -> dict[str, Any]:
     """Return a point with what its records say of how it was measured."""
     record = point.records[0]
     versions = ", ".join(f"{name} {one}" for name, one in (record.get("versions") or {}).items())
+    names = {name: getattr(point, name) for name in ("group", "name", "method", "kernel")}
     return {
-        "run": run.name,
-        "group": point.group,
-        "name": point.name,
-        "method": point.method,
-        "kernel": point.kernel,
+        "run": myst.slug(run.name),
+        **{name: one_line(value) for name, value in names.items()},
         **{name: round(value, 6) for name, value in point.values.items()},
         "n_records": len(point.records),
         "key": record["key"][:12],
-        "command": record.get("command") or f"kmaps run {run.name}",
-        "environment": f"{record['cpu']}; {record['threads']} threads; Python {record['python']}; "
-        f"{versions}; commit {record['commit'][:12]}",
+        "command": one_line(record.get("command") or f"kmaps run {run.name}"),
+        "environment": one_line(
+            f"{record['cpu']}; {record['threads']} threads; Python {record['python']}; {versions}; "
+            f"commit {(record['commit'] or 'unknown')[:12]}"
+        ),
     }
 
 
@@ -82,7 +86,10 @@ def points_csv(run: "Run") -> str:
     out = io.StringIO()
     writer = csv.DictWriter(out, list(names), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows(
+        {name: csv_text(value) if isinstance(value, str) else value for name, value in row.items()}
+        for row in rows
+    )
     return out.getvalue()
 
 

@@ -91,24 +91,25 @@ class Visit:
     """A tab, and what went wrong in it."""
 
     def __init__(self, browser, address, **settings):
-        self.address = address
+        self.address, self.page = address, ""
         self.wrong = []
         self.tab = browser.new_context(**settings).new_page()
         self.tab.on("console", self._said)
-        self.tab.on("pageerror", lambda error: self.wrong.append(str(error)))
+        self.tab.on("pageerror", lambda error: self.wrong.append(f"{self.page}: {error}"))
         self.tab.route("**/*", self._asked)
 
     def _said(self, message):
         if message.type == "error":
-            self.wrong.append(message.text)
+            self.wrong.append(f"{self.page}: {message.text}")
 
     def _asked(self, route):
         if route.request.url.startswith((self.address, "data:", "blob:")):
             return route.continue_()
-        self.wrong.append(f"asked {route.request.url}")
+        self.wrong.append(f"{self.page}: asked {route.request.url}")
         return route.abort()
 
     def __call__(self, page):
+        self.page = page
         self.tab.goto(self.address + page, wait_until="load")
         return self.tab
 

@@ -27,6 +27,7 @@ HELD = 0.25
 """The second input, while the first one varies (hkm Fig. 1)."""
 
 _SPANS = {"ratios": "y / x", "differences": "y - x"}
+_ERROR = ("approximation - kernel", "(approximation - kernel) / kernel")
 _POINTS = 601  # values in a range: enough for steps to look upright
 _GREY = {"color": "0.4"}
 _SHOWN = 1.6  # largest error shown, as a multiple of the median of the maps' largest errors
@@ -127,7 +128,7 @@ def draw_gaps(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Pat
         largest = [result.linf for result in results.values()]
         limit = min(1.05 * max(largest), _SHOWN * median(largest))
         x[panel] = Axis(_SPANS[first.of], log=first.of == "ratios")
-        y[panel] = Axis("relative error" if first.relative else "error", limits=(-limit, limit))
+        y[panel] = Axis(_ERROR[first.relative], limits=(-limit, limit))
         series += [
             Series(panel, label, result.values, result.error[0], "curve")
             for label, result in results.items()

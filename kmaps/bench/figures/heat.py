@@ -187,15 +187,14 @@ def draw_surfaces(records: Sequence[Record], arrays: Mapping[str, Arrays], path:
 
 
 def draw_quadrants(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) -> None:
-    """Draw each kernel of two inputs over positive differences, and its approximations below."""
+    """Draw each kernel of two inputs over positive differences, then its approximations."""
     lines: list[TileLine] = []
     for title, results in spans(records, arrays).items():
         first = next(iter(results.values()))
         high = float(first.exact[0].max())
-        lines.append((title, [("exact", Tile(first.exact[0], first.values, 0.0, high))]))
-        tiles = {}
+        tiles = {"exact": Tile(first.exact[0], first.values, 0.0, high)}
         for label, result in results.items():
             note = f"{result.dim} outputs, L∞ {result.linf:.3g}"
             tiles[label] = Tile(result.approximate[0], result.values, 0.0, high, note)
-        lines += broken("", tiles)
+        lines += broken(title, tiles)
     draw_lines(lines, _VALUES, path)
