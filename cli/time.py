@@ -54,9 +54,9 @@ def command(
     of any. Each is trained with the C of its record; if it does not reproduce the recorded result,
     its time is discarded.
 
-    Every measurement is one line of times.jsonl, next to the records; the same command again
-    resumes there. Tables and pages then show medians and quartiles, and claims on times are judged
-    by the repeats. Delete the file to undo.
+    Every measurement, times and peaks of memory, is one line of times.jsonl, next to the records;
+    the same command again resumes there. Tables and pages then show medians and quartiles, and
+    claims on times and memory are judged by the repeats. Delete the file to undo.
 
     A machine on which other work runs is refused: by its load average, the time that the host of a
     virtual machine takes, and what other processes use within a second.

@@ -53,6 +53,7 @@ def times(record: dict[str, Any], *train_s: float, **columns: Any) -> list[dict[
             "common": False,
             "C": record["C"],
             "seconds": parts | {"train_s": seconds},
+            "bytes": {},
             "judged": {},
             "busy": "",
             "cpu": "a processor",

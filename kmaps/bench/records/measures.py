@@ -39,11 +39,11 @@ class Measure:
 
     def lines(self, record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         lines = record.get("common_repeats" if self.common else "repeats", [])
-        return [line for line in lines if set(self.columns) <= line["seconds"].keys()]
+        return [line for line in lines if set(self.columns) <= _measured(line).keys()]
 
     def repeats(self, record: Mapping[str, Any]) -> list[float]:
         """Return the measure in every repeat of a record; empty where it was not timed again."""
-        return [sum(line["seconds"][name] for name in self.columns) for line in self.lines(record)]
+        return [sum(_measured(line)[name] for name in self.columns) for line in self.lines(record)]
 
     def format(self, value: float, like: float | None = None) -> str:
         """Print a recorded value, with as many decimals as ``like`` would get."""
@@ -54,6 +54,10 @@ class Measure:
             return f"{self.scale * value:.2e}"
         decimals = max(0, 2 - floor(log10(size))) if size else 0
         return f"{self.scale * value:.{decimals}f}"
+
+
+def _measured(line: Mapping[str, Any]) -> dict[str, float]:
+    return line["seconds"] | line.get("bytes", {})
 
 
 class _AsAnnfmCounts(Measure):

@@ -71,17 +71,17 @@ def _parse(content: bytes, path: Path) -> tuple[list[Line], int]:
 
 
 def _check(line: Any, where: str) -> None:
-    if not isinstance(line, dict) or set(line) != set(COLUMNS):
+    if not isinstance(line, dict) or set(line) | {"bytes"} != set(COLUMNS):
         raise InputError(f"{where}: not a time that `kmaps time` wrote; delete the file")
-    seconds, C = line["seconds"], line["C"]
+    seconds, peaks, C = line["seconds"], line.get("bytes", {}), line["C"]
     fits = (
         isinstance(line["key"], str)
         and isinstance(line["repeat"], int)
         and isinstance(line["common"], bool)
         and (C is None or _is_positive(C))
         and isinstance(line["judged"], dict)
-        and isinstance(seconds, dict)
-        and all(_is_positive(value) for value in seconds.values())
+        and all(isinstance(some, dict) for some in (seconds, peaks))
+        and all(map(_is_positive, [*seconds.values(), *peaks.values()]))
     )
     if not fits:
         raise InputError(f"{where}: a value that no measurement gives; delete the file")
@@ -97,8 +97,7 @@ def timed(record: Record) -> list[Line]:
 
 def is_busy(line: Line) -> bool:
     """Return whether other work ran while a line was measured, or may have."""
-    others = (line["other_cpus"] or 0.0) + (line["stolen_cpus"] or 0.0)
-    return bool(line["busy"]) or others > MOST_OTHERS
+    return bool(line["busy"]) or is_beside_others(line)
 
 
 def is_beside_others(record: Record) -> bool:
@@ -169,8 +168,7 @@ def forecast(keys: Collection[str], records: Iterable[Record]) -> Forecast:
     known = [one for one in records if one["key"] in wanted and one["status"] == "ok"]
     seconds = [s for one in known for name in SECONDS if (s := one.get(name)) is not None]
     peaks = [peak for one in known if (peak := one.get("peak_bytes")) is not None]
-    cpus = sorted({str(one["cpu"]) for one in known})
-    threads = sorted({str(one["threads"]) for one in known})
+    cpus, threads = (sorted({str(one[name]) for one in known}) for name in ("cpu", "threads"))
     return Forecast(
         cells=len(wanted),
         known=len(known),

@@ -241,11 +241,8 @@ class _Repeating:
     def _line(self, one: _Round, done: Finished) -> Line:
         columns = done.result.columns
         C = columns.get("C") if one.common else self._records[done.key]["C"]
-        seconds = {
-            name: value
-            for name, value in columns.items()
-            if name.endswith("_s") and name != "cv_s" and value is not None
-        }
+        known = {name: value for name, value in columns.items() if value is not None}
+        seconds = {name for name in known if name.endswith("_s")} - {"cv_s"}
         return {
             **self._described,
             **{name: columns.get(name) for name in _MACHINE},
@@ -253,7 +250,8 @@ class _Repeating:
             "repeat": one.repeat,
             "common": one.common,
             "C": C,
-            "seconds": seconds,
+            "seconds": {name: known[name] for name in known if name in seconds},
+            "bytes": {name: known[name] for name in known if name.endswith("peak_bytes")},
             "judged": _judged(self._kind, columns),
             "started": done.started.isoformat(timespec="seconds"),
         }

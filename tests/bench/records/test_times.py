@@ -52,6 +52,18 @@ def test_the_sum_of_a_repeat_counts_not_that_of_medians():
     assert MEASURES["time"].value(CELL | {"repeats": lines}) == 9.0
 
 
+def test_peaks_of_memory_are_repeated_but_not_those_of_older_lines(folder):
+    older, *lines = times(CELL, 4.0, 5.0, 6.0)
+    del older["bytes"]
+    peaks = [{"peak_bytes": 9}, {"peak_bytes": 7}]
+    (folder / "times.jsonl").write_text(json.dumps(older) + "\n")
+    write(folder, *(line | {"bytes": peak} for line, peak in zip(lines, peaks, strict=True)))
+    cell = read_records(folder)[0]
+    assert MEASURES["memory"].repeats(cell) == [9, 7]
+    assert MEASURES["memory"].value(cell | {"peak_bytes": 100}) == 8
+    assert MEASURES["train"].repeats(cell) == [4.0, 5.0, 6.0]
+
+
 def test_times_of_another_c_and_earlier_ones_of_a_repeat_are_left_out(folder):
     write(folder, *times(CELL, 7.0, C=3.0), *times(CELL, 4.0, 6.0), *times(CELL, 5.0))
     assert MEASURES["train"].repeats(read_records(folder)[0]) == [5.0, 6.0]
@@ -76,7 +88,10 @@ def test_times_of_other_cells_are_refused_with_what_to_do(folder):
             (json.dumps(times(CELL, seconds)[0]), "a value that no measurement gives")
             for seconds in (-1.0, float("nan"), True)
         ),
-        (json.dumps(times(CELL, 1.0, seconds=3)[0]), "a value that no measurement gives"),
+        *(
+            (json.dumps(times(CELL, 1.0, **wrong)[0]), "a value that no measurement gives")
+            for wrong in ({"seconds": 3}, {"bytes": None}, {"bytes": {"peak_bytes": -1}})
+        ),
     ],
 )
 def test_what_is_no_time_is_refused_with_its_line(folder, line, told):

@@ -54,7 +54,8 @@ def instant(cell: Cell) -> dict[str, Any]:
 def timed(cell: Cell) -> dict[str, Any]:
     """Return what depends on the cell alone, and times, the longer the larger its first C."""
     parts = {"fit_s": 0.0, "encode_s": 0.0, "convert_s": 0.0, "predict_s": 0.1, "cv_s": 3.0}
-    return instant(cell) | parts | {"train_s": cell.C["grid"][0]}
+    peaks = {"peak_bytes": 700, "train_peak_bytes": None}
+    return instant(cell) | parts | peaks | {"train_s": cell.C["grid"][0]}
 
 
 def listed(path: str, cell: Cell) -> dict[str, Any]:

@@ -72,6 +72,7 @@ def test_a_line_says_what_was_timed_and_where(folder):
         **{"fit_s": 0.0, "encode_s": 0.0, "convert_s": 0.0},
         **{"train_s": 0.1, "predict_s": 0.1},
     }
+    assert line["bytes"] == {"peak_bytes": 700}
     assert (line["C"], line["threads"], line["jobs"]) == (0.1, 1, 1)
     assert line["command"] == "kmaps time out"
     assert line["judged"]["accuracy"] == read_records(folder)[0]["accuracy"]
