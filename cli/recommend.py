@@ -57,9 +57,7 @@ Examples:
     metavar="N",
     help="Only models that predict in at most so many microseconds per row.",
 )
-@click.option(
-    "--exact-only", is_flag=True, help="Only exact kernels, no maps, landmarks or frequencies."
-)
+@click.option("--exact-only", is_flag=True, help="Only exact kernels, no maps and no landmarks.")
 @click.option(
     "--rows",
     "n_rows",
@@ -93,7 +91,9 @@ Examples:
     "--n-features", type=click.IntRange(1), help="Columns of svm files. [default: largest index]"
 )
 @click.option(
-    "--threads", type=click.IntRange(1), help="Threads that compute. [default: all processors]"
+    "--threads",
+    type=click.IntRange(1),
+    help="Models measured at a time, each on one thread. [default: all processors]",
 )
 @click.option("--force", is_flag=True, help="Replace the file of --plot when it exists.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -117,8 +117,8 @@ def command(
 
     DATA is a file of rows with labels, as `kmaps train` takes it; - is standard input. The grid
     has exact kernels and some maps on codes (the intersection map of one bin is the linear model);
-    of exponential kernels the exact model, landmarks and random frequencies; all one-vs-rest and,
-    for 3 to 20 classes, one-vs-one. C and widths are chosen by cross-validation (the rule `auto`)
+    of exponential kernels the exact model and landmarks, of rbf landmarks; all one-vs-rest and, for
+    3 to 20 classes, one-vs-one. C and widths are chosen by cross-validation (the rule `auto`)
     on the training part of the sample; accuracies are measured on the rows held out.
 
     A model is shown when no other one is as accurate and cheaper in training time, test time,

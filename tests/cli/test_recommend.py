@@ -43,11 +43,10 @@ def here(function, batches, jobs, preloaded=()):
 
 
 def few_models(patch):
-    """Leave out what only takes time: processes, half the kernels, many frequencies."""
+    """Leave out what only takes time: processes, half the kernels, many landmarks."""
     patch.setattr(runner, "run_batches", here)
     patch.setattr(recommending, "KERNELS", ("chi2", "js"))
-    few = ("exp-chi2", "n_landmarks"), ("exp-chi2", "n_frequencies"), ("rbf", "n_frequencies")
-    models = [recommending._models(kernel, **{name: [10]})[0] for kernel, name in few]
+    models = [recommending._landmarks(kernel, 10)[0] for kernel in ("exp-chi2", "rbf")]
     patch.setattr(recommending, "_MODELS", models)
 
 
@@ -89,7 +88,7 @@ def test_what_is_told(tried):
     records = {record["key"]: record for record in read_records("tried")}
     assert (told["rows"], told["features"], told["classes"]) == (90, 64, 3)
     assert (told["train_rows"], told["held_out_rows"], told["sample_rows"]) == (63, 27, 90)
-    assert told["measured"] == told["within_limits"] == len(records) == 18
+    assert told["measured"] == told["within_limits"] == len(records) == 16
     assert told["failed"] == {}
     shown = told["recommended"]
     assert (
@@ -103,7 +102,7 @@ def test_what_is_told(tried):
         low, high = model["interval"]
         assert 0 < low < model["accuracy"] <= high <= 1
         assert 0 < model["model_bytes"] < model["storage_bytes"]
-    assert "18/18  split 0 ovo" in Path("progress.txt").read_text()
+    assert "16/16  split 0 ovo" in Path("progress.txt").read_text()
     drawn = Path("front.svg").read_text()
     assert "training (fit, encode, convert, train), s" in drawn
     assert all(f">{model['name']}<" in drawn for model in shown)
@@ -116,11 +115,7 @@ def test_what_is_told(tried):
     "label",
     [
         *("exact-coded", "intersection", "homogeneous", "spline", "kmaps.KernelSVC"),
-        *(
-            "kmaps.LandmarkSVC",
-            "kmaps.RandomFeatureSVC kernel=exp",
-            "kmaps.RandomFeatureSVC kernel=rbf",
-        ),
+        *("kmaps.LandmarkSVC kernel=exp", "kmaps.LandmarkSVC kernel=rbf"),
     ],
 )
 @pytest.mark.parametrize("reduction", ["ovr", "ovo"])
@@ -175,7 +170,7 @@ def test_the_same_command_measures_nothing_again(tried):
     assert Path("tried/records.jsonl").read_bytes() == before
     assert done.stdout.startswith(
         "90 rows of 64 features, 3 classes; of 90 63 trained on, 27 held out\n"
-        "18 models measured, 18 within the limits; no other one beats these, but for named ones:\n"
+        "16 models measured, 16 within the limits; no other one beats these, but for named ones:\n"
         "\n"
         "   accuracy, %    95 % interval  train, s"
     )
@@ -191,16 +186,16 @@ def test_limits_leave_out_what_does_not_keep_them(tried, monkeypatch):
     records = read_records("tried")
     median = int(np.median([record["storage_bytes"] for record in records]))
     told = json.loads(recommend(*GIVEN, "--json", "--max-bytes", median, "--out", "tried").stdout)
-    assert 0 < told["within_limits"] < 18
+    assert 0 < told["within_limits"] < 16
     assert all(model["storage_bytes"] <= median for model in told["recommended"])
     told = recommend(*GIVEN, "--max-bytes", 2000, "--out", "tried", code=5).stderr
-    assert "none of 18 models is within --max-bytes 2000; the smallest stores " in told
+    assert "none of 16 models is within --max-bytes 2000; the smallest stores " in told
     us = sorted(1e6 * record["predict_s"] / record["n_test"] for record in records)[5]
     told = json.loads(recommend(*GIVEN, "--json", "--max-us", us, "--out", "tried").stdout)
     assert told["within_limits"] == 6
     assert all(model["us_per_row"] <= us for model in told["recommended"])
     done = recommend(*GIVEN, "--max-us", "1e-6", "--out", "tried", "--quiet", code=5)
-    assert done.stderr.startswith("error: none of 18 models is within --max-us 1e-06; ")
+    assert done.stderr.startswith("error: none of 16 models is within --max-us 1e-06; ")
     told = json.loads(recommend(*GIVEN, "--json", "--exact-only", "--out", "tried").stdout)
     assert {m["method"] for m in told["recommended"]} <= {"exact-coded", "kmaps.KernelSVC"}
     assert told["measured"] == 6
