@@ -244,7 +244,10 @@ _shape = _rule(
 )
 
 _MANIFEST_RULES = {
-    "name": _matches(r"[a-z0-9][a-z0-9_-]*", "lower-case letters, digits, - or _"),
+    "name": _matches(
+        r"(?!(con|prn|aux|nul|(com|lpt)\d)$)[a-z0-9][a-z0-9_-]*",
+        "lower-case letters, digits, - or _, and no name of a device of Windows",
+    ),
     "title": _text,
     "licence": _text,
     "citation": _text,

@@ -72,7 +72,8 @@ def test_tree_digest_is_what_sha256sum_prints(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"name": "My Data"}, "name: expected lower-case letters, digits, - or _, got 'My Data'"),
+        ({"name": "My Data"}, r"name: expected lower-case letters, digits, - or _, .*'My Data'"),
+        ({"name": "com1"}, "name: expected .* no name of a device of Windows, got 'com1'"),
         ({"title": None}, "title: missing"),
         ({"citation": 3}, "citation: expected some text, got 3"),
         ({"homepage": "example.org"}, r"homepage: expected an http\(s\) address"),

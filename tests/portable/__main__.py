@@ -15,6 +15,7 @@ TESTS = (
     *(f"tests/{name}" for name in ("codes", "io", "maps", "models", "svm")),
     *(f"tests/bench/run/test_{name}.py" for name in ("clock", "load", "processes", "progress")),
     *(f"tests/cli/test_{name}.py" for name in ("check", "encode", "predict", "run", "train")),
+    "tests/cli/test_windows.py",
     "tests/test_parallel.py",
 )
 _MEMORY = "only Linux can reset the peak of a process's memory"

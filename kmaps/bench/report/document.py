@@ -213,7 +213,7 @@ def as_pdf(page: Page) -> bytes:
         source, out = Path(folder, "page.html"), Path(folder, "page.pdf")
         source.write_text(as_html(page, opened=True), "utf-8")
         command = [browser, "--headless", "--disable-gpu", "--no-pdf-header-footer"]
-        command += ["--no-sandbox"] * (os.name == "posix" and os.geteuid() == 0)  # root has none
+        command += ["--no-sandbox"] * (getattr(os, "geteuid", lambda: 1)() == 0)  # root has none
         command += [f"--user-data-dir={folder}/profile", f"--print-to-pdf={out}", source.as_uri()]
         done = subprocess.run(command, capture_output=True, timeout=_SECONDS, check=False)
         if not out.is_file():
