@@ -39,8 +39,8 @@ _MAPS: tuple[dict[str, Any], ...] = (
 
 
 def _landmarks(kernel: str, *sizes: int) -> list[dict[str, Any]]:
-    """Return rows of landmark models: more accurate than random frequencies for as many products
-    per row, and a width is found in a fraction of the time."""
+    """Return rows of landmark models, one per size; their widths are chosen in a fraction of the
+    time that random frequencies take."""
     shared = {"kernel": kernel, "loss": "squared_hinge"}
     return [
         {"estimator": "kmaps.LandmarkSVC", "params": shared | {"n_landmarks": m}} for m in sizes

@@ -5,6 +5,7 @@ import pytest
 
 from kmaps import MultiLowDimMap
 from kmaps.errors import ConfigError
+from kmaps.maps.lowdim import box
 from kmaps.maps.lowdim.box import polar_pool
 from kmaps.maps.lowdim.target import box_target
 
@@ -24,6 +25,14 @@ def test_a_grid_is_turned_and_scaled():
         np.unique(np.linalg.norm(pool / target.step, axis=1).round(9)) for pool in pools
     )
     assert (plain[:3].tolist(), turned[:3].tolist()) == ([0, 0.5, 1.0], [0, 0.4, 0.8])
+
+
+def test_each_grid_is_another_and_the_first_is_the_papers(monkeypatch):
+    tried = []
+    monkeypatch.setattr(box, "polar_pool", lambda t, *how: tried.append(how) or polar_pool(t, *how))
+    MultiLowDimMap(dim=9, method="proj", n_grids=3, **BOX).fit(POINTS)
+    assert tried[0] == (0.0, box.POLAR_RADIUS)
+    assert len(tried) == len(set(tried)) == 3
 
 
 @pytest.mark.slow

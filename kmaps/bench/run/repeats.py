@@ -242,7 +242,6 @@ class _Repeating:
         columns = done.result.columns
         C = columns.get("C") if one.common else self._records[done.key]["C"]
         known = {name: value for name, value in columns.items() if value is not None}
-        seconds = {name for name in known if name.endswith("_s")} - {"cv_s"}
         return {
             **self._described,
             **{name: columns.get(name) for name in _MACHINE},
@@ -250,8 +249,8 @@ class _Repeating:
             "repeat": one.repeat,
             "common": one.common,
             "C": C,
-            "seconds": {name: known[name] for name in known if name in seconds},
-            "bytes": {name: known[name] for name in known if name.endswith("peak_bytes")},
+            "seconds": {n: x for n, x in known.items() if n.endswith("_s") and n != "cv_s"},
+            "bytes": {n: x for n, x in known.items() if n.endswith("peak_bytes")},
             "judged": _judged(self._kind, columns),
             "started": done.started.isoformat(timespec="seconds"),
         }

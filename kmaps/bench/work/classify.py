@@ -69,7 +69,8 @@ def warm_up(spec: ModelSpec, C: float, split: Split) -> None:
         model.fit(split.x_train, split.y_train).predict(split.x_test[:50])
     else:
         # A third-party estimator may refuse so few samples, and take all.
-        with suppress(*[Exception] if is_third_party(spec.method) else ()):
+        refusals = (Exception,) if is_third_party(spec.method) else ()
+        with suppress(*refusals):
             evaluate(spec, C, _few(split), UNTIMED)
 
 
