@@ -258,6 +258,7 @@ def test_libraries_stay_in_their_rooms(path, room):
 # Of errors of other libraries, of threads, of functions that users pass, and of what a system has.
 ATTRIBUTES_OF_OTHERS = {
     ("features.base", "strerror"),
+    ("bench.report.document", "geteuid"),
     ("bench.run.clock", "cpu_affinity"),
     ("bench.run.clock", "steal"),
     ("bench.run.processes", "pthread_sigmask"),
