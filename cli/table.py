@@ -71,8 +71,8 @@ def command(
 
     RESULTS is a records.jsonl or the folder it is in. There is a table per multi-class reduction.
     Rows have the names that the papers use; parameters that are the same in all rows of a map stand
-    below the tables. The best map of each column is marked; the references, linear and exact, never
-    are.
+    below the tables. The best map of each column is marked, unless a third-party classifier is
+    better; the references, linear and exact, never are.
     """
     from kmaps.bench.records.file import read_records
     from kmaps.io import atomic_file, check_target, refuse_terminal

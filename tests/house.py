@@ -21,8 +21,7 @@ MOST_LATER = 5_000
 LATER_TESTS = (
     *("tests/bench/kinds/test_chosen_on.py", "tests/bench/kinds/test_third_party_maps.py"),
     *("tests/bench/run/test_users_code.py", "tests/features/test_enlarged.py"),
-    *("tests/bench/paper/test_compared_runs.py", "tests/bench/paper/test_criteria.py"),
-    *("tests/cli/test_pages.py",),
+    *("tests/bench/paper/test_compared_runs.py", "tests/cli/test_pages.py"),
     *("tests/bench/report/test_by_test_set.py", "tests/bench/report/test_changed_records.py"),
     *("tests/bench/*/test_search.py", "tests/bench/paper/test_coverage.py"),
     "tests/bench/paper/test_draws.py",

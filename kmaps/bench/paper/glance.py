@@ -22,17 +22,15 @@ best is inside."""
 
 
 def glance(items: Sequence[Item], records: Runs, experiments: Iterable[str]) -> Page:
-    runs, experiments = sorted(records), list(experiments)
+    runs = sorted(records)
     introduction = (files("kmaps.bench.paper") / "introduction.md").read_text("utf-8")
     margins = {"points": POINTS, "factor": FACTOR, "percent": PERCENT}
     parts: list[Part] = [Text(Markdown(introduction.strip().format_map(margins)))]
     parts.append(Text(Markdown(f"**All together**: {summary(items, ())}.")))
     parts += [_paper(paper, items, runs) for paper in papers()]
     parts += [_besides(items, runs), Section("Choice of C", _choices(records))]
-    unrun = [name for name in experiments if name not in runs]
-    if unrun:
-        listed = ", ".join(f"`{name}`" for name in unrun)
-        parts.append(Text(Markdown(f"Experiments without a run: {listed}.")))
+    if unrun := [f"`{name}`" for name in experiments if name not in runs]:
+        parts.append(Text(Markdown(f"Experiments without a run: {', '.join(unrun)}.")))
     return Page("Results", parts)
 
 
@@ -42,7 +40,9 @@ def _paper(paper: Paper, items: Sequence[Item], runs: Sequence[str]) -> Section:
     head += ["median and range off print", "not judged", "run"]
     claimed = [_claim(name, items) for name in claims() if name.startswith(paper.letter)]
     of_paper = [name for name in runs if paper_of(name) == paper.name]
-    parts: list[Part] = [Table(head, rows, texts=8)] if rows else []
+    its = [item for item in items if item.of.startswith((f"{paper.name} ", paper.letter))]
+    parts: list[Part] = [Text(f"{summary(its, ())} (a claim once per run).")] if its else []
+    parts += [Table(head, rows, texts=8)] if rows else []
     parts += [Table(["claim", "", "verdict"], claimed, texts=3), _listed("Runs", of_paper)]
     return Section(f"{paper.name}: {paper.title}", parts)
 

@@ -3,9 +3,9 @@
 One block holds one measure under one multi-class reduction, so that one-vs-one and one-vs-rest
 never share a column. A method without a kernel (linear) stands in the column ``any``.
 
-The best cell of a column is marked among the maps alone: linear, exact and exact on codes are the
-references that maps are read against, and third-party classifiers stand next to them. Cells that
-print the same mean are all marked, and a cell that lacks splits the others have is never the best.
+The best cell of a column is marked among the maps, where no third-party classifier is better:
+linear, exact and exact on codes are the references that maps are read against. Cells that print
+the same mean are all marked, and a cell that lacks splits the others have is never the best.
 """
 
 from collections.abc import Iterable, Sequence
@@ -131,7 +131,8 @@ def _block(lines: list[dict[str, Any]], features: dict[str, str]) -> Block:
     best = {kernel: _best_text(lines, kernel, measure, most) for kernel in kernels}
     rows: dict[str, dict[str, Entry]] = {}
     for line in lines:
-        marked = _competes(line, most) and measure.format(_middle(line)) == best[line["kernel"]]
+        competes = _competes(line, most) and line["solver"] != BY_ITSELF
+        marked = competes and measure.format(_middle(line)) == best[line["kernel"]]
         row = rows.setdefault(line["label"], {})
         row[line["kernel"]] = Entry(_entry(line, measure, most[line["over"]]), marked)
     return Block(
@@ -176,8 +177,7 @@ def _words(line: dict[str, Any], features: dict[str, str]) -> list[str]:
 
 
 def _competes(line: dict[str, Any], most: dict[str, int]) -> bool:
-    is_map = line["method"] not in REFERENCES and line["solver"] != BY_ITSELF
-    return is_map and 0 < line["n"] == most[line["over"]]
+    return line["method"] not in REFERENCES and 0 < line["n"] == most[line["over"]]
 
 
 def _best_text(

@@ -8,14 +8,14 @@ from kmaps.errors import ConfigError
 
 CLAIMS = """
 claims:
-  - {id: A2, left: {method: homogeneous}, right: {method: exact}, relation: about}
+  - {id: A9, left: {method: homogeneous}, right: {method: exact}, relation: about}
 """
 
 
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ("id: A2, text: as good", "has its sentence and its criterion: leave out text, relation"),
+        ("id: A9, text: as good", "has its sentence and its criterion: leave out text, relation"),
         ("id: A5", "has its sentence and its criterion: leave out relation"),
         ("id: T1, text: as good", "unknown claim 'T1': expected one of the papers' (A1, "),
         ("id: as-good", "as-good needs text and relation: what is compared, and how"),
@@ -24,18 +24,18 @@ claims:
 )
 def test_a_sentence_and_a_criterion_are_given_once(given, message):
     with pytest.raises(ConfigError) as refused:
-        spec.parse(TEXT + CLAIMS.replace("id: A2", given))
+        spec.parse(TEXT + CLAIMS.replace("id: A9", given))
     assert message in str(refused.value)
-    named = spec.parse(TEXT + CLAIMS.replace("id: A2", "id: as-good, text: as good"))
+    named = spec.parse(TEXT + CLAIMS.replace("id: A9", "id: as-good, text: as good"))
     assert named.claims[0].text == "as good"
 
 
 def test_a_claim_of_a_paper_takes_its_criterion():
     of_paper = CLAIMS.replace(", relation: about", "")
     [claim] = spec.parse(TEXT + of_paper).claims
-    assert (claim.relation, claim.by) == ("above", -1)
+    assert (claim.relation, claim.by) == ("above", -0.5)
     with pytest.raises(ConfigError, match="claim A5 has no part '': expected part: 'anchors', 'ex"):
-        spec.parse(TEXT + of_paper.replace("A2", "A5"))
+        spec.parse(TEXT + of_paper.replace("A9", "A5"))
 
 
 def _claim(left, right, *, more=""):

@@ -119,7 +119,7 @@ presets:
 
 
 def test_a_preset_takes_the_place_of_keys_and_says_so_in_the_name():
-    claim = "{id: A2, left: {method: linear}, right: {method: exact}}"
+    claim = "{id: A9, left: {method: linear}, right: {method: exact}}"
     text = GOOD + f"claims: [{claim}]\n" + PRESETS
     whole, small = spec.parse(text), spec.parse(text, preset="small")
     assert whole == spec.parse(text.removesuffix(PRESETS)).model_copy(

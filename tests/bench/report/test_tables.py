@@ -129,6 +129,8 @@ def test_ties_in_print_are_all_marked_and_references_never():
     rows = lines_of(show(cells))
     assert [rows[f"homogeneous, r = {r}"][-1] for r in (3, 5, 7)] == ["90.00*", "90.00*", "89.99"]
     assert "99.00*" not in show(cells)
+    better = record("sklearn.svm.SVC", solver="own", accuracy=0.95)
+    assert "90.00*" not in show([*cells, better])
 
 
 def test_uneven_and_failed_splits_show_and_are_never_the_best():
