@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -9,7 +10,7 @@ from kmaps.cli import array_files
 from kmaps.cli.array_files import check_paths, compiling, input_file, look_for, once_each_warning
 from kmaps.cli.completing import files
 from kmaps.cli.flags import say
-from kmaps.cli.model_files import Trained, load_trained, open_for
+from kmaps.cli.model_files import load_trained, open_for
 from kmaps.errors import ConfigError, InputError
 
 
@@ -42,15 +43,14 @@ Examples:
 def command(
     model_file: str,
     data: str | None,
-    label_column: str | None,
     input_format: str | None,
-    zero_based: str,
     rows: tuple[int, ...],
     n_features: int,
     shape: str | None,
     out: str | None,
     force: bool,
     quiet: bool,
+    **contract: Any,
 ) -> None:
     """Write an HTML page on MODEL, one of `kmaps train` on codes.
 
@@ -60,7 +60,7 @@ def command(
     `kmaps train` takes it, is read whole. Either may be - for standard input.
     """
     look_for(model_file, data)
-    from kmaps.io import atomic_file
+    from kmaps.io import atomic_file, read_whole
 
     out = out or ("model.html" if model_file == "-" else str(Path(model_file).with_suffix(".html")))
     check_paths(out, [model_file, data], force)
@@ -80,7 +80,8 @@ def command(
     with once_each_warning(quiet), compiling(quiet):
         if data is not None:
             with input_file(data, out, input_format) as (path, name):
-                samples = _read(trained, path, name, input_format, label_column, zero_based, quiet)
+                reader = open_for(trained, path, input_format, name, quiet=quiet, **contract)
+                samples = read_whole(reader)[0]
         page = explanation(
             model,
             samples,
@@ -103,30 +104,3 @@ def _shape(text: str) -> tuple[int, int]:
     if sides is None:
         raise ConfigError(f"--shape {text}: expected height and width, such as 28x28")
     return int(sides[1]), int(sides[2])
-
-
-def _read(
-    trained: Trained,
-    path: Path,
-    name: str,
-    input_format: str | None,
-    label_column: str | None,
-    zero_based: str,
-    quiet: bool,
-) -> "object":
-    import numpy as np
-    from scipy.sparse import issparse, vstack
-
-    from kmaps.io import read_blocks
-
-    reader = open_for(
-        trained,
-        path,
-        input_format,
-        name,
-        label_column=label_column,
-        zero_based=zero_based,
-        quiet=quiet,
-    )
-    blocks = [X.copy() for X, _ in read_blocks(reader)]
-    return vstack(blocks, "csr") if issparse(blocks[0]) else np.concatenate(blocks)

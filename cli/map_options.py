@@ -10,7 +10,7 @@ import inspect
 import re
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import click
 
@@ -18,9 +18,6 @@ from kmaps.cli.completing import kernels, names
 from kmaps.cli.flags import GroupedCommand
 from kmaps.errors import ConfigError, suggest
 from kmaps.maps import MAPS, described, refuse_parameters
-
-if TYPE_CHECKING:
-    pass
 
 DEFAULT_MAP = "homogeneous"
 EXPONENTIAL_MAP = "generalized-rbf"  # when --kernel says exp-chi2, exp-js, …

@@ -8,7 +8,7 @@ import re
 import shlex
 import shutil
 from pathlib import Path
-from statistics import median
+from statistics import mean, median
 
 import numpy as np
 import pandas as pd
@@ -19,6 +19,7 @@ from sklearn.datasets import dump_svmlight_file
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds.load import parse
 from kmaps.bench.records.file import read_records
+from kmaps.bench.records.measures import MEASURES
 from kmaps.bench.records.row import Row
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -167,6 +168,28 @@ def test_the_one_table_of_results_is_the_published_scaling():
             value = scale * measured(record, columns)
             text = text.replace(",", "")
             assert float(text) == round(value, len(text.partition(".")[2])), (name, n, text)
+
+
+def test_the_table_of_what_is_most_accurate_is_the_published_comparison():
+    rows = {
+        "exact exp-chi2 kernel (`KernelSVC`)": "kmaps.KernelSVC kernel=exp-chi2 search=sigma",
+        "rbf kernel (scikit-learn's `SVC`)": "sklearn.svm.SVC search=gamma",
+        "exp-chi2, 2,000 landmarks (`LandmarkSVC`)": "kmaps.LandmarkSVC kernel=exp-chi2 "
+        "n_landmarks=2000 search=sigma",
+        "exact chi2 kernel on codes (`CodedSVC`)": "exact-coded",
+        "boosted trees (LightGBM)": "lightgbm.LGBMClassifier verbosity=-1 n_estimators=1000 "
+        "early_stopping_round=20 search=learning_rate,num_leaves",
+        "linear (scikit-learn's `LinearSVC`)": "sklearn.svm.LinearSVC",
+    }
+    found = dict(re.findall(r"^\| ([^|]+) \| (\d\d\.\d\d \| [\d. |]+) \|$", README, re.MULTILINE))
+    assert found.keys() == rows.keys()
+    records = read_records(ROOT / "results" / "comparison-daimler")
+    for name, cells in found.items():
+        ours = [r for r in records if Row.of(r).label == rows[name] and r["kernel"] in ("", "chi2")]
+        assert len(ours) == 3
+        for text, of in zip(cells.split(" | "), ("accuracy", "time", "predict"), strict=True):
+            what = MEASURES[of]
+            assert text == what.format(mean(what.value(record) for record in ours)), (name, of)
 
 
 def measured(record, columns):

@@ -22,7 +22,10 @@ def summary(items: Iterable[Item], found: Sequence[Failure]) -> str:
     items = list(items)
     counted = [
         f"{len(verdicts)} {kinds}: "
-        + ", ".join(f"{n} {verdict}" for verdict, n in Counter(verdicts).most_common())
+        + ", ".join(
+            f"{n} {verdict if n == 1 else verdict.removesuffix('s')}"
+            for verdict, n in Counter(verdicts).most_common()
+        )
         for kind, kinds in _KINDS.items()
         if (verdicts := [item.verdict for item in items if item.kind == kind])
     ]
