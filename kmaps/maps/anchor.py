@@ -208,7 +208,7 @@ class AnchorMap(SteppedMap):
                 )
             return centres
 
-        return for_blocks(means, 1 if shared else columns.n_columns, 1)
+        return for_blocks(means, 1 if shared else columns.n_columns, 1, "features clustered")
 
     def _ranks(self, eigenvalues: NDArray) -> NDArray:
         """Return how many of the descending eigenvalues (f, N) to keep in each row."""
