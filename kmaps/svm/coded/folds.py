@@ -95,10 +95,8 @@ class FoldModels:
         columns = iter(scores for scores, _ in found)
         labels = []
         for fold in self.folds:
-            scores, classes = (
-                np.stack([next(columns) for _ in fold.problems], 1),
-                fold.learner.classes_,
-            )
+            scores = np.stack([next(columns) for _ in fold.problems], 1)
+            classes = fold.learner.classes_
             decision = combine_scores(scores, len(classes), fold.learner.multiclass)
             labels.append(classes[winners(decision)])
         return labels
