@@ -1,12 +1,10 @@
 """Row blocks on threads: all of them, once, in order, on as many threads as asked for."""
 
-import re
 import threading
 
-import numpy as np
 import pytest
 
-from kmaps import AnchorMap, ExactMap, NystroemMap, showing, threads
+from kmaps import threads
 from kmaps.errors import ConfigError
 from kmaps.parallel import for_blocks, for_parts, num_threads, processors
 
@@ -29,31 +27,6 @@ def test_threads_run_at_the_same_time():
 def test_an_error_in_a_block_is_raised():
     with threads(2), pytest.raises(ZeroDivisionError):
         for_blocks(lambda start, stop: 1 // start, 4, 1)
-
-
-MAPS = {
-    ExactMap(n_levels=16): ["decomposed"],
-    AnchorMap(n_anchors=4, anchors="kmeans"): ["clustered", "decomposed"],
-    NystroemMap(): ["sampled", "decomposed", "tabulated"],
-}
-
-
-@pytest.mark.parametrize("feature_map", MAPS, ids=str)
-def test_long_loops_over_features_say_how_far_they_are(feature_map, monkeypatch, capsys):
-    for name in ("kmaps.mercer._BLOCK_VALUES", "kmaps.maps.nystroem._BLOCK_KNOTS"):
-        monkeypatch.setattr(name, 1)  # a feature at a time
-    X, seen = np.random.default_rng(0).random((30, 8)), []
-    feature_map.fit(X)
-    assert capsys.readouterr() == ("", "")
-    monkeypatch.setattr("kmaps.parallel._SILENCE_S", 0.0)
-    feature_map.fit(X)
-    line = r"\[kmaps\] (\d) of 8 features (\w+), about \d:\d\d left\n"
-    told = re.findall(line, capsys.readouterr().err)
-    assert told == [(f"{k}", what) for what in MAPS[feature_map] for k in range(1, 9)]
-    with showing(lambda what, done, total: seen.append((what, 8 * done / total))):
-        feature_map.fit(X)
-    assert seen == [(f"features {what}", int(k)) for k, what in told]
-    assert capsys.readouterr() == ("", "")
 
 
 def test_parts_of_a_long_row_and_of_many_rows():

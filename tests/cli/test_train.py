@@ -1,7 +1,6 @@
 """kmaps train and predict: the library's machine from a file, whatever its size and format."""
 
 import json
-import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -33,22 +32,6 @@ def _in_folder(_in_a_folder):
 
 def train(*args, **options):
     return kmaps("train", *args, **options)
-
-
-@pytest.mark.parametrize(
-    ("command", "stage"),
-    [
-        (["train", *OURS, "--set", "multiclass=ovo"], "problems solved"),
-        (["train", *OURS, "--kernel", "exp-js", "-m", 20], "problems solved"),
-        (["encode", "in.npy", "out.npy", "--map", "nystroem"], "features decomposed"),
-    ],
-)
-def test_a_terminal_shows_long_work_with_the_time_left(command, stage, monkeypatch):
-    monkeypatch.setattr("kmaps.cli.progress._PATIENCE_S", 0.0)
-    monkeypatch.setattr("kmaps.mercer._BLOCK_VALUES", 1)
-    terminal = {"FORCE_COLOR": "1", "TERM": "xterm"}
-    assert re.search(f"{stage} .*100%.*0:00:00", kmaps(*command, env=terminal).stderr)
-    assert stage not in kmaps(*command, "--force", "--quiet", env=terminal).stderr
 
 
 @pytest.mark.parametrize(

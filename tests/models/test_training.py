@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from kmaps import CodedSVC, LandmarkSVC, NystroemMap, RandomFeatureSVC
+from kmaps import CodedSVC
 from kmaps.models import train_model, training, training_record
 
 X = np.random.default_rng(0).random((90, 4)).astype(np.float32)
@@ -32,39 +32,6 @@ def test_each_stage_has_its_own_time(monkeypatch, costs):
     assert (facts["code_s"], facts["cv_s"], facts["train_s"]) == (3, 100, 7)
     assert (facts["rows"], facts["hold_out"]["rows"], facts["classes"]) == (72, 18, 2)
     assert len(facts["cv"]) >= len(costs) or costs == [1.0]
-
-
-OF_MAP = ["features sampled", "features decomposed", "features tabulated"]
-COMPARED, SOLVED = "values of C compared", "problems solved"
-SHOWN = {
-    CodedSVC(multiclass="ovo", tol=0.1): [COMPARED, SOLVED],
-    CodedSVC(penalty="l1"): [COMPARED, SOLVED],
-    CodedSVC(NystroemMap(), probability="sigmoid"): [
-        *(*OF_MAP, COMPARED, "probabilities: trained without a fold", SOLVED),
-    ],
-    RandomFeatureSVC(n_frequencies=20): [COMPARED, SOLVED],
-    RandomFeatureSVC(n_frequencies=20, sigma="auto"): ["widths compared", COMPARED, SOLVED],
-    LandmarkSVC(n_landmarks=20, sigma=1.0): [COMPARED, "the first pass", SOLVED],
-}
-
-
-@pytest.mark.parametrize("model", SHOWN, ids=str)
-def test_every_long_stage_shows_how_far_it_is(model, monkeypatch):
-    """From which `kmaps train` has its bars with the time left; also of thousands of classes."""
-    for name in ("kmaps.mercer._BLOCK_VALUES", "kmaps.maps.nystroem._BLOCK_KNOTS"):
-        monkeypatch.setattr(name, 1)
-    y, seen = np.arange(90) % 5, {}
-    source = SimpleNamespace(blocks=lambda: [X], sample=lambda: X, labels=lambda: y)
-
-    def report(what, done, total):
-        seen.setdefault(what, []).append(done / total)
-
-    train_model(model, source, [0.1, 1.0], report=report)
-    assert list(seen) == SHOWN[model]
-    assert seen[SOLVED] == sorted(seen[SOLVED])
-    for what, parts in seen.items():
-        assert parts[-1] == 1
-        assert len(parts) > 1 or what == "the first pass"  # which has one block here
 
 
 def test_the_record_has_no_times_and_what_did_not_converge():
