@@ -176,12 +176,7 @@ def _fit(model: "CodedSVC | MappedSVC", rows: Any, y: NDArray) -> list[str]:
 
 
 def _choose_c(
-    model: "CodedSVC | MappedSVC",
-    rows: Any,
-    y: NDArray,
-    costs: Any,
-    folds: int | None,
-    seed: int,
+    model: "CodedSVC | MappedSVC", rows: Any, y: NDArray, costs: Any, folds: int | None, seed: int
 ) -> list[dict[str, float]]:
     """Give the model the best C; return the accuracy of each, of a single one only with folds."""
     single = not isinstance(costs, str) and len(costs) == 1

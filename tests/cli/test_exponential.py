@@ -6,13 +6,7 @@ import numpy as np
 import pytest
 from commands import kmaps, refused
 
-from kmaps import (
-    GeneralizedRBFMap,
-    LiblinearSVC,
-    RandomFourierMap,
-    gram,
-    load_model,
-)
+from kmaps import GeneralizedRBFMap, LiblinearSVC, RandomFourierMap, gram, load_model
 from kmaps.models import choose_width, stratified_sample
 
 RNG = np.random.default_rng(0)

@@ -147,11 +147,7 @@ def test_pgm_folders_other_pixel(load):
         load(PGM, members)
 
 
-IMAGES = {
-    "Zebra/image_1.jpg": b"z1",
-    "ant/image_1.jpg": b"a1",
-    "ant/image_2.jpg": b"a2",
-}
+IMAGES = {"Zebra/image_1.jpg": b"z1", "ant/image_1.jpg": b"a1", "ant/image_2.jpg": b"a2"}
 JPEG = manifest_of("jpeg-folders", IMAGES, classes=("Zebra", "ant"), first_per_class=2)
 
 

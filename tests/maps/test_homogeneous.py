@@ -9,12 +9,7 @@ from kmaps.errors import ConfigError, InputError
 from kmaps.kernels import KERNELS
 from kmaps.maps import HomogeneousMap, SameSignMap
 from kmaps.maps.parameters import WINDOWS
-from kmaps.maps.signatures import (
-    DEFAULT_PERIODS,
-    default_period,
-    discrete_spectrum,
-    optimal_period,
-)
+from kmaps.maps.signatures import DEFAULT_PERIODS, default_period, discrete_spectrum, optimal_period
 
 
 def curve(kernel, x, **parameters):

@@ -28,12 +28,7 @@ def test_fourier_formula(penalty):
     np.testing.assert_allclose(Z, np.reshape(expected, (6, 3)).T, atol=1e-12)
 
 
-HERMITE = [
-    lambda t: t,
-    lambda t: t**2 - 1,
-    lambda t: t**3 - 3 * t,
-    lambda t: t**4 - 6 * t**2 + 3,
-]
+HERMITE = [lambda t: t, lambda t: t**2 - 1, lambda t: t**3 - 3 * t, lambda t: t**4 - 6 * t**2 + 3]
 FACTORS = {
     0: [1, 1 / sqrt(2), 1 / sqrt(6), 1 / sqrt(24)],
     1: [1 / sqrt(j * factorial(j)) for j in (1, 2, 3, 4)],

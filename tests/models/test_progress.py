@@ -41,7 +41,7 @@ COMPARED, SOLVED = "values of C compared", "problems solved"
 SHOWN = {
     CodedSVC(multiclass="ovo", tol=0.1): [COMPARED, SOLVED],
     CodedSVC(NystroemMap(), probability="sigmoid"): [
-        *(*OF_MAP, COMPARED, "probabilities: trained without a fold", SOLVED),
+        *(*OF_MAP, COMPARED, "probabilities: trained without a fold", SOLVED)
     ],
     RandomFeatureSVC(n_frequencies=20, sigma="auto"): ["widths compared", COMPARED, SOLVED],
     LandmarkSVC(n_landmarks=20, sigma=1.0): [COMPARED, "the first pass", SOLVED],

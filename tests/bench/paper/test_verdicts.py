@@ -5,14 +5,7 @@ import pytest
 from scipy.special import ndtri
 from scipy.stats import norm
 
-from kmaps.bench.paper.verdicts import (
-    Comparison,
-    Estimate,
-    decide,
-    exact,
-    judge,
-    unknown,
-)
+from kmaps.bench.paper.verdicts import Comparison, Estimate, decide, exact, judge, unknown
 
 
 def judged(relation, by, named):

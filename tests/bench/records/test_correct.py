@@ -6,13 +6,7 @@ from sklearn.metrics import balanced_accuracy_score
 
 from kmaps.bench.paper.claims import judge_claims
 from kmaps.bench.paper.designs import outcomes_of
-from kmaps.bench.records.arrays import (
-    CORRECT,
-    Correct,
-    collect_arrays,
-    read_correct,
-    write_arrays,
-)
+from kmaps.bench.records.arrays import CORRECT, Correct, collect_arrays, read_correct, write_arrays
 from kmaps.errors import InputError
 from tests.bench.sample_records import claim, record
 

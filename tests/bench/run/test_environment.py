@@ -6,13 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kmaps.bench.run.environment import (
-    PACKAGES,
-    cpu_model,
-    describe,
-    source_state,
-    versions_of,
-)
+from kmaps.bench.run.environment import PACKAGES, cpu_model, describe, source_state, versions_of
 
 
 def git(folder: Path, *arguments: str) -> str:

@@ -5,14 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kmaps.bench.work.voc import (
-    Curve,
-    Detections,
-    Windows,
-    evaluate,
-    overlaps,
-    suppress,
-)
+from kmaps.bench.work.voc import Curve, Detections, Windows, evaluate, overlaps, suppress
 from kmaps.data.annotations import Scene
 
 
