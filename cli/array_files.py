@@ -27,14 +27,14 @@ _FIRST_ROWS, _FIRST_VALUES = 100, 20_000  # that are read twice
 input_format = click.option(
     "--input-format",
     metavar="FORMAT",
-    help="npy, npz, csv, svm, parquet or arrow, whatever IN's name.",
+    help="Format of the rows: npy, npz, csv, svm, parquet or arrow. [default: by the name]",
 )
 memory = click.option(
     "--memory",
     type=Number(1, 1e9),
     default=24,
     metavar="MB",
-    help="For the blocks in memory at one time.",
+    help="Memory that the blocks of rows take at one time.",
 )
 
 labels = click.option(
@@ -47,14 +47,14 @@ labels = click.option(
 label_column = click.option(
     "--label-column",
     metavar="NAME",
-    help="Column of the csv, parquet or arrow file, or array of the npz file, that has the labels; "
-    "of --labels if that is csv.",
+    help="Column of the csv, parquet or arrow file, or array of the npz file, that has the labels. "
+    "If --labels is a csv file, it is a column of that.",
 )
 zero_based = click.option(
     "--zero-based",
     type=click.Choice(["auto", "true", "false"]),
     default="auto",
-    help="Whether the indices of svm files count from 0. auto: as the model's did, or if 0 occurs.",
+    help="Do indices of svm files count from 0? auto: if they did for the model, or if 0 occurs.",
 )
 
 
@@ -86,7 +86,7 @@ def counts_from_zero(given: str) -> bool | Literal["auto"]:
 def split_label_column(
     label_column: str | None, labels: str | None
 ) -> tuple[str | None, str | None]:
-    """Return the label column of the data, and that of the file of the labels."""
+    """Return the label column of the data, and the one of the file of labels."""
     return (label_column, None) if labels is None else (None, label_column)
 
 

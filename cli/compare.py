@@ -32,7 +32,7 @@ def command(runs: tuple[Path, ...], wanted: tuple[str, ...], form: str) -> None:
     """Show RUNS side by side: their shared rows, each run's difference to the first, what changed.
 
     A run is a records.jsonl or the folder it is in. Accuracies are compared on the same test
-    samples, by a 95 % interval that knows how the splits hang together; times, memory and errors
+    samples, by a 95 % interval that fits the design of the splits; times, memory and errors
     by the ratio to the first run. The last table shows the conditions that differ.
     """
     from kmaps.bench.kinds import shown_of

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @click.command(epilog="Example: kmaps download mnist --mirror ~/datasets")
 @click.argument("datasets", nargs=-1, metavar="[DATASET]...", shell_complete=names(datasets))
-@click.option("--all", "everything", is_flag=True, help="Every dataset `kmaps list` shows.")
+@click.option("--all", "everything", is_flag=True, help="Fetch every dataset of `kmaps list`.")
 @click.option(
     "--mirror",
     "mirrors",
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Hash every file of the datasets that are there, and repair them.",
 )
-@click.option("--quiet", "-q", is_flag=True, help="No progress bar and no notes.")
+@click.option("--quiet", "-q", is_flag=True, help="Show no progress bar and no notes.")
 def command(
     datasets: tuple[str, ...],
     everything: bool,

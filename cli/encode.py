@@ -51,8 +51,8 @@ Examples:
 @click.option(
     "--dtype",
     type=click.Choice(["float32", "float64"]),
-    help="Precision. [default: float64 for arrays of float64 or of integers of 32 bits and more, "
-    "else float32]",
+    help="Precision of OUT. [default: float64 for arrays of float64 or of integers of 32 bits "
+    "and more, else float32]",
 )
 @click.option(
     "--fit-on", metavar="FILE", shell_complete=files, help="Fit the map on this file instead of IN."
@@ -70,7 +70,7 @@ Examples:
 @click.option(
     "--output-format",
     metavar="FORMAT",
-    help="npy, npz, csv, svm, parquet or arrow, whatever OUT's name.",
+    help="Format of OUT: npy, npz, csv, svm, parquet or arrow. [default: by its name]",
 )
 @click.option(
     "--n-features", type=click.IntRange(1), help="Columns of svm files. [default: largest index]"
@@ -79,7 +79,7 @@ Examples:
 @array_files.threads
 @cluster_option
 @click.option("--force", is_flag=True, help="Replace OUT when it exists.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress bar and no warnings.")
+@click.option("-q", "--quiet", is_flag=True, help="Show no progress bar, no warnings.")
 def command(
     source: str,
     target: str,

@@ -37,12 +37,12 @@ Examples:
     "--kernel",
     default="chi2",
     shell_complete=names(_kernels),
-    help="A homogeneous kernel, or a stationary one such as rbf.",
+    help="Name of a homogeneous kernel, or of a stationary one such as rbf.",
 )
 @click.option("--range", "text", default="0:1", metavar="LOW:HIGH", help="Values of x and y.")
-@click.option("--integers", is_flag=True, help="Only the integers of the range.")
-@click.option("--relative", is_flag=True, help="Errors as fractions of the kernel.")
-@click.option("--fit-range", metavar="LOW:HIGH", help="What maps that learn are fitted on. [RANGE]")
+@click.option("--integers", is_flag=True, help="Compare at integers only.")
+@click.option("--relative", is_flag=True, help="Divide errors by the kernel.")
+@click.option("--fit-range", metavar="LOW:HIGH", help="Range to fit maps on. [default: --range]")
 @click.option(
     "--plot",
     type=FILE,

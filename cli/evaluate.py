@@ -100,16 +100,16 @@ def command(
         check_labelled(reader, y)
         with progress_bar(f"evaluate {reader.name}", quiet=quiet) as report:
             found = _evaluate(trained.model, reader, y, memory, report)
-    told = _as_names(found)
+    by_name = _as_names(found)
     for target in confusion:
         _write(target, force, _confusion_rows(found), found)
     for target in reliability:
-        bins = told["calibration"]["bins"]
+        bins = by_name["calibration"]["bins"]
         _write(target, force, [[*bins[0]], *([*one.values()] for one in bins)], found.calibration)
     if found.n_unknown and not quiet:
-        warning = unknown_labels(found.n_unknown, told["rows"], found.unknown)
+        warning = unknown_labels(found.n_unknown, by_name["rows"], found.unknown)
         say(f"warning: {warning}", err=True)
-    say(json.dumps(told, indent=2) if as_json else _text(found, told))
+    say(json.dumps(by_name, indent=2) if as_json else _text(found, by_name))
 
 
 def _check_target(option: str, target: str) -> None:
@@ -195,22 +195,22 @@ def _as_names(found: "Evaluation") -> dict[str, Any]:
     }
 
 
-def _text(found: "Evaluation", told: dict[str, Any]) -> str:
+def _text(found: "Evaluation", by_name: dict[str, Any]) -> str:
     right = int(found.confusion.diagonal().sum())
-    lines = [f"accuracy {100 * found.accuracy:.2f} % ({right:,} of {told['rows']:,})"]
+    lines = [f"accuracy {100 * found.accuracy:.2f} % ({right:,} of {by_name['rows']:,})"]
     of = f"of {found.classes[1]}" if len(found.classes) == 2 else "mean over the classes"
     for name, title in (("roc_auc", "ROC AUC"), ("average_precision", "average precision")):
-        if told[name] is not None:
-            lines.append(f"{title} {told[name]:.4f} ({of})")
+        if by_name[name] is not None:
+            lines.append(f"{title} {by_name[name]:.4f} ({of})")
     header = ["class", "rows", "recall, %", "precision, %", "ROC AUC", "average precision"]
     classes = [
         [str(one["label"]), f"{one['rows']:,}"]
         + [_shown(one[name], scale, digits) for name, (scale, digits) in _OF_CLASSES.items()]
-        for one in told["classes"]
+        for one in by_name["classes"]
     ]
     tables = [aligned([header, *classes]), _confusion_text(found)]
-    if told["calibration"] is not None:
-        tables.append(_calibration_text(told["calibration"]))
+    if by_name["calibration"] is not None:
+        tables.append(_calibration_text(by_name["calibration"]))
     return "\n".join(lines + [line for table in tables for line in ["", *table]])
 
 

@@ -9,7 +9,7 @@ import click
 from kmaps.cli import array_files
 from kmaps.cli.array_files import check_paths, compiling, input_file, look_for, once_each_warning
 from kmaps.cli.completing import files
-from kmaps.cli.flags import say
+from kmaps.cli.flags import COUNT, say
 from kmaps.cli.model_files import load_trained, open_for
 from kmaps.errors import ConfigError, InputError
 
@@ -26,17 +26,17 @@ Examples:
     "--data",
     metavar="FILE",
     shell_complete=files,
-    help="Samples: for densities, and the rows to explain.",
+    help="Samples, whose densities are drawn and whose rows are explained.",
 )
 @click.option("--label-column", metavar="NAME", help="Column of labels to leave out.")
 @array_files.input_format
 @array_files.zero_based
 @click.option(
-    "--row", "rows", type=click.IntRange(0), multiple=True, help="Of the data, from 0. [default: 0]"
+    "--row", "rows", type=click.IntRange(0), multiple=True, help="Row to show, from 0. [default: 0]"
 )
-@click.option("--features", "n_features", type=click.IntRange(1), default=24, help="Shown.")
-@click.option("--shape", metavar="HxW", help="Of the image whose pixels the features are.")
-@click.option("-o", "--out", help="- for standard output. [default: MODEL with the suffix .html]")
+@click.option("--features", "n_features", type=COUNT, default=24, help="Features to show.")
+@click.option("--shape", metavar="HxW", help="Size of images: features are pixels.")
+@click.option("-o", "--out", help="The page; - is standard output. [default: MODEL as .html]")
 @array_files.threads
 @click.option("--force", is_flag=True, help="Replace the page when it exists.")
 @click.option("-q", "--quiet", is_flag=True, help="Do not print the name of the page.")

@@ -61,14 +61,14 @@ Examples:
     metavar="KEY=VALUE",
     help="A parameter of the features, its value as in JSON: words=300, cells=[18,9,3].",
 )
-@click.option("--normalize", default="none", help="none, l1, l2 or gamma=NUMBER.")
+@click.option("--normalize", default="none", help="Norm: none, l1, l2 or gamma=NUMBER.")
 @click.option(
     "--protocol",
     metavar="JSON",
     help="How training images are drawn, for features that learn from them, as in an experiment. "
     "[default: the dataset's protocol; all images of the user's files]",
 )
-@click.option("--split", type=click.IntRange(min=0), default=0, help="Number of the draw.")
+@click.option("--split", type=click.IntRange(min=0), default=0, help="Number of the split.")
 @click.option(
     "--out",
     type=FILE,
@@ -86,12 +86,12 @@ Examples:
     "--show",
     type=click.IntRange(1, 50),
     metavar="K",
-    help="Draw K images with their features, as a PNG next to the file.",
+    help="Draw K images with their features, as PNG and SVG next to the file.",
 )
 @click.option("--skip-bad", is_flag=True, help="Leave out images that cannot be used.")
 @array_files.threads
 @click.option("--force", is_flag=True, help="Replace the files when they exist.")
-@click.option("--quiet", "-q", is_flag=True, help="No progress and no notes.")
+@click.option("--quiet", "-q", is_flag=True, help="Show no progress and no notes.")
 def command(
     source: str,
     kind: str,
@@ -125,7 +125,7 @@ def command(
     named = _named(source, label_column, image_column)
     name = named if isinstance(named, str) else named.name
     out = out or Path(f"{name}-{kind}.npz")
-    form, drawing = _targets(out, given_format, show, force)
+    form, drawings = _targets(out, given_format, show, force)
     dataset = load_dataset(named, skip_bad=skip_bad)
     if isinstance(dataset, Table):
         raise ConfigError(f"{name}: a table, whose columns are the features; expected images")
@@ -143,28 +143,28 @@ def command(
     if not quiet and form in _NUMBERED:
         _say_classes(dataset)
     say(f"{name}: {kind}, {shape[0]:,} × {shape[1]:,}, {out}", err=str(out) == "-")
-    if drawing:
+    if drawings:
         from kmaps.bench.figures import samples
 
         rows = _spread(dataset, show, {row for row, _ in bad})
-        samples.draw(dataset, feature, extractor, rows, drawing)
-        say(f"{name}: {len(rows)} images with their features, {drawing}")
+        samples.draw(dataset, feature, extractor, rows, drawings)
+        say(f"{name}: {len(rows)} images with their features, {drawings[0]}")
 
 
 def _targets(
     out: Path, given_format: str | None, show: int | None, force: bool
-) -> tuple[str, Path | None]:
-    """Return the format to write and the figure's file; refuse what may not be written."""
+) -> tuple[str, list[Path]]:
+    """Return the format to write and the figure's files; refuse what may not be written."""
     from kmaps.io import check_target, output_format
 
     to_stdout = str(out) == "-"
     form = output_format(out, given_format or ("svm" if to_stdout else None))
     if to_stdout and show:
         raise ConfigError("--show: the figure stands next to the file; name one with --out")
-    drawing = out.with_suffix(".png") if show else None
-    for target in () if to_stdout else filter(None, (out, drawing)):
+    drawings = [out.with_suffix(suffix) for suffix in (".png", ".svg")] if show else []
+    for target in () if to_stdout else (out, *drawings):
         check_target(target, force=force)
-    return form, drawing
+    return form, drawings
 
 
 def _named(source: str, label_column: str | None, image_column: str | None) -> "str | UserFiles":

@@ -124,10 +124,10 @@ def _known(name: str) -> str:
 
 def map_options(name: str) -> list[click.Option]:
     """Return one option for each parameter of a map, typed by its default."""
-    told = described(_known(name))
-    documented = _documented(told.doc)
+    found = described(_known(name))
+    documented = _documented(found.doc)
     options = []
-    for key, value in told.parameters.items():
+    for key, value in found.parameters.items():
         kinds, text = documented.get(key, ("", ""))
         if kinds.startswith("AdditiveMap"):  # there is no word for a map with its parameters
             continue

@@ -32,7 +32,7 @@ Examples:
     multiple=True,
     metavar="MEASURE",
     shell_complete=names(_measures),
-    help="The cost, with an axes for each; any measure of `kmaps table`, repeat for several. "
+    help="A cost, any measure of `kmaps table`. Repeat for several; each has its axes. "
     "[default: time, predict, memory and storage, or dim]",
 )
 @click.option(
@@ -42,15 +42,15 @@ Examples:
     shell_complete=names(_measures),
     help="The quality. [default: the first measure that `kmaps table` shows]",
 )
-@click.option("--figure", metavar="NAME", help="A figure of this kind of experiment instead.")
+@click.option("--figure", metavar="NAME", help="Draw this figure of the kind instead.")
 @click.option(
     "-o",
     "--out",
     type=FILE,
-    help="A .png, .svg or .pdf file. [default: RESULTS/front.png, or NAME.png]",
+    help="Write this .png, .svg or .pdf file. [default: RESULTS/front.png, or NAME.png]",
 )
 @click.option("--force", is_flag=True, help="Replace the file when it exists.")
-@click.option("-q", "--quiet", is_flag=True, help="No warnings, and no name of the file.")
+@click.option("-q", "--quiet", is_flag=True, help="Show no warnings and no file name.")
 def command(
     results: Path,
     costs: tuple[str, ...],

@@ -58,7 +58,7 @@ Examples:
 @click.option(
     "--output-format",
     metavar="FORMAT",
-    help="npy, npz, txt, csv, svm, parquet or arrow, whatever OUT's name.",
+    help="Format of OUT: npy, npz, txt, csv, svm, parquet or arrow. [default: by its name]",
 )
 @array_files.zero_based
 @array_files.memory
@@ -66,7 +66,7 @@ Examples:
 @cluster_option
 @click.option("--force", is_flag=True, help="Replace OUT when it exists.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress bar and no warnings.")
+@click.option("-q", "--quiet", is_flag=True, help="Show no progress bar, no warnings.")
 def command(
     model_file: str,
     source: str,
@@ -119,10 +119,10 @@ def command(
 
 def _tell(tally: dict[str, Any], target: str, *, as_json: bool, quiet: bool = True) -> None:
     if not quiet and tally["unknown_rows"]:
-        told = model_files.unknown_labels(
+        warning = model_files.unknown_labels(
             tally["unknown_rows"], tally["rows"], tally["unknown_labels"]
         )
-        say(f"warning: {told}", err=True)
+        say(f"warning: {warning}", err=True)
     if as_json:
         say(json.dumps(tally, indent=2))
     elif tally["accuracy"] is not None:
@@ -183,7 +183,7 @@ def _table(model: Any, what: str, decision: "NDArray") -> "NDArray":
 
 
 def _labels_of_file(reader: "Reader", y: "NDArray", classes: "NDArray") -> "NDArray | None":
-    """Return the labels within the data; those of a svm file may stand for none."""
+    """Return the labels within the data; a svm file may have some that stand for none."""
     import numpy as np
 
     from kmaps.io import check_label_kind, typed_labels

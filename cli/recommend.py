@@ -48,16 +48,16 @@ Examples:
     "--max-bytes",
     type=Number(0, min_open=True),
     metavar="N",
-    help="Only models that store at most so much: the sample's training rows, in the smallest "
-    "form that training reads back, tables and model.",
+    help="Most bytes that a model may store: the training rows, in the smallest form that "
+    "training reads back, its tables and the model.",
 )
 @click.option(
     "--max-us",
     type=Number(0, min_open=True),
     metavar="N",
-    help="Only models that predict in at most so many microseconds per row.",
+    help="Most microseconds that a model may take to predict a row.",
 )
-@click.option("--exact-only", is_flag=True, help="Only exact kernels, no maps and no landmarks.")
+@click.option("--exact-only", is_flag=True, help="Try exact kernels alone, without maps.")
 @click.option(
     "--rows",
     "n_rows",
@@ -97,7 +97,7 @@ Examples:
 )
 @click.option("--force", is_flag=True, help="Replace the file of --plot when it exists.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress and no notes.")
+@click.option("-q", "--quiet", is_flag=True, help="Show no progress and no notes.")
 def command(
     source: str,
     max_bytes: float | None,

@@ -22,7 +22,7 @@ Examples:
     "--all",
     "of_all",
     is_flag=True,
-    help="A page on all runs in the folders of RESULTS, and reported.json next to it.",
+    help="Write a page on all runs in the folders of RESULTS, and reported.json next to it.",
 )
 @click.option("--force", is_flag=True, help="Replace the page when it exists.")
 @click.option("-q", "--quiet", is_flag=True, help="Do not print the name of the page.")

@@ -18,15 +18,11 @@ if TYPE_CHECKING:
     "\n  kmaps reproduce ldefm-table1 annfm-table1-mnist"
 )
 @click.argument("experiment", nargs=-1, shell_complete=names(experiments))
-@click.option(
-    "--preset", help="Run what the experiments give under this name; leave out the others."
-)
-@click.option(
-    "--out", type=FOLDER, default=Path("runs"), help="Folder of the runs, of a folder each."
-)
+@click.option("--preset", help="Run the presets of this name; leave out experiments without one.")
+@click.option("--out", type=FOLDER, default=Path("runs"), help="Folder that gets a folder per run.")
 @click.option("--threads", type=COUNT, help="Threads of each cell. [default: processors]")
-@click.option("--dry-run", is_flag=True, help="List what is to do and what that took; run nothing.")
-@click.option("--quiet", "-q", is_flag=True, help="No progress and no notes.")
+@click.option("--dry-run", is_flag=True, help="List the cells and their times; run none.")
+@click.option("--quiet", "-q", is_flag=True, help="Show no progress and no notes.")
 def command(
     experiment: tuple[str, ...],
     preset: str | None,

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     type=FOLDER,
     help="Folder of the records. [default: runs/NAME, with a preset runs/NAME-PRESET]",
 )
-@click.option("--preset", help="Run what the experiment gives under this name of its presets.")
+@click.option("--preset", help="Run this preset of the experiment.")
 @click.option(
     "--only",
     multiple=True,
@@ -59,10 +59,10 @@ if TYPE_CHECKING:
     "--cluster",
     metavar="ADDRESS|local:N",
     help="Measure the cells on a Dask cluster: the address of its scheduler, or N workers on this "
-    "machine. Each worker reads the data from its own cache, or a shared one. Needs the extra "
+    "computer. Each worker reads the data from its own cache, or a shared one. Needs the extra "
     "`cluster`.",
 )
-@click.option("--retry-failed", is_flag=True, help="Measure the cells that failed again.")
+@click.option("--retry-failed", is_flag=True, help="Measure again the cells that failed.")
 @click.option("--fail-fast", is_flag=True, help="Stop at the first cell that fails.")
 @click.option("--skip-bad", is_flag=True, help="Leave out images that cannot be used.")
 @allowing
@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     help="Run nothing: list the cells, check that the dataset is large enough, and report what "
     "published cells took.",
 )
-@click.option("--quiet", "-q", is_flag=True, help="No progress and no notes.")
+@click.option("--quiet", "-q", is_flag=True, help="Show no progress and no notes.")
 def command(
     experiment: str,
     out: Path | None,

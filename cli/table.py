@@ -25,15 +25,15 @@ Examples:
     "form",
     type=click.Choice(["text", "md", "csv", "latex", "parquet"]),
     default="text",
-    help="csv is long and tidy, in plain units; the others are for reading. parquet is for "
-    "--records, needs --out and the extra `parquet`.",
+    help="Format: csv is long and tidy, in plain units; the others are for reading. parquet is "
+    "for --records and needs --out and the extra `parquet`.",
 )
 @click.option(
     "--records",
     "every_record",
     is_flag=True,
-    help="Every record as a line, failures included, with all its columns, not means over splits; "
-    "with --format csv or parquet.",
+    help="Write every record as a line with all its columns, failures included, in place of means "
+    "over splits; with --format csv or parquet.",
 )
 @click.option(
     "--measure",
@@ -41,21 +41,21 @@ Examples:
     multiple=True,
     metavar="NAME",
     shell_complete=names(measures),
-    help="accuracy, per-class, ap, time, time-common, storage, memory, train-memory, gram, copies, "
-    "linf, rms, l1, bound, period, random-rms, additive-rms, bias, deviation, important, dim, fit, "
-    "encode, convert, train, predict, cv, "
+    help="Show accuracy, per-class, ap, time, time-common, storage, memory, train-memory, gram, "
+    "copies, linf, rms, l1, bound, period, random-rms, additive-rms, bias, deviation, important, "
+    "dim, fit, encode, convert, train, predict, cv, "
     "storage-train, storage-paper, storage-tables, storage-model, or all; repeat for several. "
     "[default: those of the kind of experiment]",
 )
 @click.option(
     "--together",
     is_flag=True,
-    help="One table with the measures of each kernel side by side, not a table per measure.",
+    help="Print one table with the measures of each kernel side by side, not one per measure.",
 )
-@click.option("--json", "as_json", is_flag=True, help="The lines of --format csv as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Print the lines of csv as JSON.")
 @click.option("-o", "--out", type=PATH, help="Write to this file. [default: -, standard output]")
 @click.option("--force", is_flag=True, help="Replace the file when it exists.")
-@click.option("-q", "--quiet", is_flag=True, help="No warnings.")
+@click.option("-q", "--quiet", is_flag=True, help="Show no warnings.")
 def command(
     results: Path,
     form: str,

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 )
 @click.option("--preset", help="The preset of the experiment that the records are of.")
 @click.option(
-    "--repeats", type=COUNT, default=5, help="How many measurements of each cell there are to be."
+    "--repeats", type=COUNT, default=5, help="Measurements that each cell has at the end."
 )
 @click.option(
     "--threads", type=COUNT, default=1, help="Threads of each cell, held to as many processors."
@@ -41,10 +41,10 @@ if TYPE_CHECKING:
 @click.option(
     "--even-if-busy",
     is_flag=True,
-    help="Measure when other work runs on the machine, and mark the times.",
+    help="Measure although other work runs on the computer, and mark the times.",
 )
 @allowing
-@click.option("--quiet", "-q", is_flag=True, help="No progress and no notes.")
+@click.option("--quiet", "-q", is_flag=True, help="Show no progress and no notes.")
 def command(
     results: Path, experiment: str | None, preset: str | None, quiet: bool, **how: Any
 ) -> None:

@@ -99,7 +99,7 @@ Examples:
     help="Train without this part of the rows, drawn class by class, and measure the accuracy on "
     "it.",
 )
-@click.option("--loss", default="hinge", help="hinge, squared_hinge or logistic.")
+@click.option("--loss", default="hinge", help="Loss: hinge, squared_hinge or logistic.")
 @click.option(
     "--set",
     "settings",
@@ -113,7 +113,7 @@ Examples:
 @cluster_option
 @click.option("--force", is_flag=True, help="Replace MODEL when it exists.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress bar and no warnings.")
+@click.option("-q", "--quiet", is_flag=True, help="Show no progress bar, no warnings.")
 def command(
     source: str,
     target: str,
@@ -214,8 +214,8 @@ def _trained(
             )
             return facts | {"data_sha256": rows.digest()}
         except MemoryError as error:
-            told = f"{reader.name}: too large for the memory there is: {error}"
-            raise InputError(told) from None
+            text = f"{reader.name}: too large for the memory there is: {error}"
+            raise InputError(text) from None
 
 
 def _save(
@@ -234,8 +234,8 @@ def _save(
                 shutil.copyfileobj(file, sys.stdout.buffer, 1 << 20)
     else:
         model.save(target, force=force, record=record)
-    told = json.dumps(facts, indent=2) if as_json else _summary(facts, target)
-    say(told, err=target == "-")
+    text = json.dumps(facts, indent=2) if as_json else _summary(facts, target)
+    say(text, err=target == "-")
 
 
 def _summary(facts: dict[str, Any], target: str) -> str:

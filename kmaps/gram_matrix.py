@@ -216,7 +216,7 @@ def _base_kernel(kernel: str, gamma: float) -> tuple[str, float]:
 
 
 class _Pairs:
-    """K, D² or exp(-D²/2σ²) between all rows of X and all rows of Y, or between those of X.
+    """K, D² or exp(-D²/2σ²) between all rows of X and all rows of Y, or of X again.
 
     The data are scaled by a power of two, which loses no digit and, the kernel being homogeneous,
     is undone on the result.

@@ -102,14 +102,14 @@ class _Loop:
         return Entries(index, value, log, weight, bounds, self.width)
 
     def pack(self, block: AnyMatrix) -> Any:
-        """Return the positive entries of a block; of signed data also those of its negative."""
+        """Return the positive entries of a block; of signed data also of its negative."""
         parts = (block, -block) if self.signed else (block,)
         return [self._entries(part, signed=False) for part in parts]
 
     def _sums(
         self, walk: list, others: list, skip: int, zeros: list | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64] | None]:
-        """Return the sums of values of like signs, and the kernel of those of unlike signs.
+        """Return the sums of values of like signs, and the kernel of values of unlike signs.
 
         With the ``zeros`` of `walk` the sums are distances.
         """

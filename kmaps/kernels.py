@@ -138,7 +138,7 @@ LOG_KERNELS: dict[str, str] = {f"log-{name}": name for name in ("rbf", "laplace"
 log-rbf is the log-Gaussian kernel."""
 
 OF_ONE_VARIABLE: tuple[str, ...] = tuple(name for name in STATIONARY if name not in GRAM_KERNELS)
-"""Those of them whose name means no kernel of all features, as that of rbf does."""
+"""The stationary kernels whose name means no kernel of all features, as rbf does."""
 
 PROFILES: dict[str, Callable[[NDArray], NDArray]] = {
     "gaussian": lambda t: np.exp(-t / 2),

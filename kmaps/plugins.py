@@ -14,7 +14,7 @@ Value = TypeVar("Value")
 
 
 class Registry(MutableMapping[str, Value]):
-    """Values by name: those of kmaps, then those of entry points; each is loaded when it is used.
+    """Values by name: kmaps' values, then entry points; each is loaded when it is used.
 
     ``places`` has the ``module.attribute`` of each name, ``group`` names the entry points, which
     cannot replace a name of kmaps, and ``accept(loaded)`` returns the value of what is loaded, or

@@ -222,7 +222,9 @@ def _points_table(runs: Iterable[Run], keep: Any) -> str:
 def _dataset_page(name: str, runs: Sequence[Run]) -> str:
     parts = [f"# {myst.plain(name)}", f"{len(runs)} runs use this dataset."]
     groups = plots.of_runs(runs, lambda point: point.records[0]["dataset"] == name)
-    parts += [plots.plot(groups) if groups else "", "## Rows"]
+    csv = f"../../_static/results/datasets/{myst.slug(name)}.csv"
+    link = f"<p>Data: <a href='{csv}'>all rows as CSV</a>.</p>"
+    parts += [plots.plot(groups) if groups else "", link, "## Rows"]
     return "\n\n".join([*parts, _points_table(runs, _on(name))]) + "\n"
 
 
@@ -310,13 +312,17 @@ def _write_data(folder: Path, runs: Sequence[Run], items: Sequence[Item]) -> Non
         place.mkdir(parents=True, exist_ok=True)
         records = (run.folder / "records.jsonl").read_bytes()
         (place / "records.jsonl.gz").write_bytes(gzip.compress(records, mtime=0))
-        (place / "points.csv").write_text(plots.points_csv(run), "utf-8")
+        (place / "points.csv").write_text(plots.points_csv([run]), "utf-8")
         everything["runs"][run.name] = {
             "about": run.about,
             "paper": paper_of(run.name),
             "quality": run.quality,
             "points": [plots.data(point, run) for point in run.points],
         }
+    (folder / "datasets").mkdir(exist_ok=True)
+    for name in _values(runs, "datasets"):
+        rows = plots.points_csv(runs, _on(name))
+        (folder / "datasets" / f"{myst.slug(name)}.csv").write_text(rows, "utf-8")
     text = json.dumps(everything, ensure_ascii=False)
     (folder / "atlas.json").write_text(text, "utf-8")
     shutil.copy(generate.ROOT / "kmaps/bench/records/columns.csv", folder)

@@ -50,7 +50,9 @@ def shown(part: Part, source: str, level: int = 2, depth: int = 0) -> str:
             made = generate.relink(table(head, rows, texts), source)
             return f"{titled(title)}\n\n{made}" if title else made
         case Picture(path, said):
-            return f"![{plain(said)}](/../{source.rpartition('/')[0]}/{quote(path.name)})"
+            if quote(path.name) != path.name:  # Sphinx finds no file of another name
+                return plain(f"{path.name} is not shown here: name it with plain letters.")
+            return f"![{plain(said)}](/../{source.rpartition('/')[0]}/{path.name})"
         case Folded(title, parts):
             return folded(title, all_shown(parts, source, level, depth + 1), depth)
         case Section(title, parts):

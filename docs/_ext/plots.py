@@ -79,9 +79,9 @@ def data(point: Point, run: "Run") -> dict[str, Any]:
     }
 
 
-def points_csv(run: "Run") -> str:
-    """Return the points of a run as CSV, one line per row of its tables."""
-    rows = [data(point, run) for point in run.points]
+def points_csv(runs: Iterable["Run"], keep: Callable[[Point], bool] = bool) -> str:
+    """Return points of runs as CSV, one line per row of their tables."""
+    rows = [data(point, run) for run in runs for point in run.points if keep(point)]
     names = dict.fromkeys(name for row in rows for name in row)
     out = io.StringIO()
     writer = csv.DictWriter(out, list(names), lineterminator="\n")

@@ -62,7 +62,7 @@ async function drawPlot(canvas, record, group, cost) {
   const narrow = canvas.clientWidth < 500;
   const spec = {
     width: "container", height: 340, background: null, data: { values },
-    description: `${title} over ${group.costs[cost]}, ${values.length} rows; the same values are in points.csv`,
+    description: `${title} over ${group.costs[cost]}, ${values.length} rows; the same values are in the CSV file of this page`,
     layer: [
       { transform: [{ filter: "datum.onFront" }], mark: { type: "line", color: ink, opacity: 0.4 },
         encoding: { x, y, order: { field: cost } } },

@@ -128,7 +128,7 @@ class RunningColumns:
             self._values = None
 
     def few(self, most: int) -> NDArray | None:
-        """Return the distinct values of all columns, ascending; None if they are more."""
+        """Return the distinct values of all columns, ascending; None if there are more."""
         return self._values
 
     def has_zero(self) -> NDArray:
@@ -179,7 +179,7 @@ def _of_values(columns: Columns, j: int, n_levels: int, strategy: str) -> NDArra
 
 
 def value_ranges(columns: Columns | RunningColumns, shared: bool) -> tuple[NDArray, NDArray]:
-    """Return the ends of each feature's range (d,), or those of all values together (1,)."""
+    """Return the ends of each feature's range (d,), or of all values together (1,)."""
     if shared:
         return columns.low.min(keepdims=True), columns.high.max(keepdims=True)
     return columns.low, columns.high

@@ -45,7 +45,7 @@ class CodesThere:
 
 @dataclass(eq=False, repr=False)
 class BlockwiseSVC(CodedSVC):
-    """`kmaps.CodedSVC` for samples in the memory of many computers, or larger than that of one.
+    """`kmaps.CodedSVC` for samples in the memory of many computers, too large for one of them.
 
     What it learns is the same, and :meth:`save` writes the same files. It refuses ``penalty``,
     ``calibrate``, ``probability``, ``warm_start``, ``levels``, ``smooth`` and ``n_jobs``.
@@ -214,7 +214,7 @@ class BlockwiseSVC(CodedSVC):
         return deviations(model, client.gather(total))
 
     def decision_function(self, X: Any) -> Any:
-        """Score rows: those of a collection lazily, block by block; those of an array at once."""
+        """Score rows: a collection lazily, block by block; an array at once."""
         if not is_collection(X):
             return super().decision_function(X)
         check_is_fitted(self)
@@ -231,7 +231,7 @@ class BlockwiseSVC(CodedSVC):
     def save(
         self, path: str | Path, *, force: bool = False, record: Mapping[str, Any] | None = None
     ) -> None:
-        """Write the model to an ``.npz`` file, as that of a `kmaps.CodedSVC`."""
+        """Write the model to an ``.npz`` file, which is one of a `kmaps.CodedSVC`."""
         check_is_fitted(self)
         self._plain().save(path, force=force, record=record)
 

@@ -63,7 +63,7 @@ def rows_of(path: str | Path, label_column: str | None = None) -> SharedRows:
 
 
 def column_names(path: str | Path) -> list[str] | None:
-    """Return the names of all columns of Parquet; None of what has no names."""
+    """Return the names of all columns of Parquet; None for rows without names."""
     found = opened(path)
     return None if isinstance(found, da.Array) else [str(name) for name in found.columns]
 

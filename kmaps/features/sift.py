@@ -64,6 +64,6 @@ def describe_patches(
 
 
 def _triangle(side: int) -> NDArray[np.float32]:
-    """Return the window of a cell: 1 at its centre, 0 at those of its neighbours."""
+    """Return the window of a cell: 1 at its centre, 0 at its neighbours' centres."""
     offsets = np.arange(1 - side, side) if side % 2 else np.arange(-side, side) + 0.5
     return (1 - np.abs(offsets) / side).astype(np.float32)

@@ -95,7 +95,7 @@ class LabelledRows:
         return sample_rows(self._reader)
 
     def labels(self, classes: NDArray | None = None) -> NDArray:
-        """Return the label of each row; those of the file itself once all blocks were read.
+        """Return the label of each row; labels in the file itself come once all blocks were read.
 
         Those of text files are numbers, if all are, unless they are for a model whose ``classes``
         are text (:func:`kmaps.io.typed_labels`).

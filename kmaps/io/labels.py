@@ -228,7 +228,7 @@ def typed_labels(labels: NDArray, classes: NDArray | None = None) -> NDArray:
 
 
 def joined_labels(parts: Sequence[NDArray], classes: NDArray | None = None) -> NDArray:
-    """Return the labels of some blocks as one array, those of text files as numbers if all are."""
+    """Return the labels of some blocks as one array; text becomes numbers if all of it is."""
     labels = np.concatenate(parts)
     return typed_labels(labels, classes) if labels.dtype.kind == "U" else whole_labels(labels)
 
@@ -251,8 +251,8 @@ def few_labels(labels: NDArray | list) -> str:
     >>> few_labels(np.arange(9))
     '0, 1, 2, 3, 4, …'
     """
-    told = [str(label) for label in np.asarray(labels[:5]).tolist()]
-    return ", ".join(told + ["…"] * (len(labels) > 5))
+    shown = [str(label) for label in np.asarray(labels[:5]).tolist()]
+    return ", ".join(shown + ["…"] * (len(labels) > 5))
 
 
 def whole_labels(labels: NDArray) -> NDArray:

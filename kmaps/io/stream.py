@@ -302,7 +302,7 @@ def encode_file(
 
 def _limits(reader: Reader, n_columns: int, *, dense: bool, memory: int) -> tuple[int, int]:
     """Return how many rows, and how many stored values, make a block that fits in memory."""
-    # 8 bytes a value, input and output: no type is wider.
+    # 8 bytes per value, input and output: no type is wider.
     values = memory // (16 * (1 + -(-n_columns // reader.n_features)))
     row = 8 * n_columns if dense or not reader.sparse else 0
     if not reader.sparse:

@@ -73,7 +73,7 @@ class ProductMap(DenseMap):
                 "alone for all columns"
             )
         self.maps_ = [clone(one).fit(X[:, [i]]) for i, one in enumerate(maps)]
-        # One row shows how many outputs a map has; maps name that number differently.
+        # One row shows the number of outputs, which maps name differently.
         counts = [_encoded(one, X[:1, [i]]).shape[1] for i, one in enumerate(self.maps_)]
         self.n_outputs_ = prod(counts)
         if self.n_outputs_ > self.max_outputs:

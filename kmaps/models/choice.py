@@ -277,7 +277,7 @@ def scores_along_c(
 
 
 def choice_of(scores: dict[float, NDArray], *, extended: bool) -> Choice:
-    """Return what the scores of all samples, by C, say; ``extended`` as in `choose`."""
+    """Return what `choose` makes of the scores of all samples, by C; ``extended`` as there."""
     grid = tuple(sorted(scores))
     ascending = [scores[C] for C in grid]
     return Choice(

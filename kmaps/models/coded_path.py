@@ -217,7 +217,7 @@ class CodedSVCCV(ProbabilisticClassifier):
 
     @property
     def feature_importances_(self) -> NDArray[np.float64]:
-        """As ``importance_`` of ``best_estimator_``."""
+        """Return ``importance_`` of ``best_estimator_``."""
         check_is_fitted(self)
         return self.best_estimator_.importance_
 
@@ -237,7 +237,7 @@ class CodedSVCCV(ProbabilisticClassifier):
         return estimator._coded(X), y
 
     def decision_function(self, X: ArrayLike | CodedRows) -> NDArray:
-        """Score rows, as every classifier here does; also those that were coded beforehand."""
+        """Score rows, as every classifier here does, rows coded beforehand included."""
         check_is_fitted(self)
         if isinstance(X, CodedRows):
             return self.best_estimator_.decision_function(X)

@@ -43,7 +43,7 @@ class MappedSVC(ProbabilisticClassifier):
 
     @abstractmethod
     def _check_parameters(self) -> None:
-        """Refuse parameters out of range, but those of the map."""
+        """Refuse parameters out of range, but for the map's."""
 
     @abstractmethod
     def _make_map(self) -> Any:
@@ -143,7 +143,7 @@ class MappedSVC(ProbabilisticClassifier):
         return map_rows(row_map, sample, lambda: map(single, source.blocks()))
 
     def decision_function(self, X: ArrayLike | MappedRows | StreamedRows) -> NDArray:
-        """Score rows, as every classifier here does; also those that were prepared beforehand."""
+        """Score rows, as every classifier here does, rows prepared beforehand included."""
         if not isinstance(X, (MappedRows, StreamedRows)):
             return super().decision_function(X)
         check_is_fitted(self)

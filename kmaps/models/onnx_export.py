@@ -69,7 +69,7 @@ def to_onnx(
 
 
 def _steps(model: Any) -> list[Any]:
-    """Return the steps of a pipeline, those of pipelines inside it included."""
+    """Return the steps of a pipeline, pipelines inside it included."""
     if not isinstance(model, Pipeline):
         return [model]
     steps = [step for _, step in model.steps if step is not None and step != "passthrough"]

@@ -204,7 +204,7 @@ def check_loss(given: Any, name: str, combined: Combined, penalty: str) -> None:
 
 
 def check_probability(given: Any) -> None:
-    """Refuse what is no way to measure probabilities."""
+    """Refuse an unknown way to measure probabilities."""
     if given.probability is not None:
         check_choice("probability", given.probability, METHODS)
 

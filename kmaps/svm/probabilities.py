@@ -208,7 +208,7 @@ class ProbabilisticClassifier(ReducedClassifier):
 
 
 class LinearClassifier(ProbabilisticClassifier):
-    """A reduced classifier with weights, one of them that of a constant feature, ``bias``."""
+    """A reduced classifier with weights, one of them for a constant feature, ``bias``."""
 
     bias: float
     _dispatches: ClassVar[bool] = True

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from hashlib import sha256
 from pathlib import Path
 
@@ -65,6 +66,29 @@ def test_rows_are_mapped_as_in_one_process(address, form):
     assert found.dtype == np.float32
     np.testing.assert_array_equal(found, np.load("here.npy"))
     assert not [name for name in os.listdir() if name.endswith(".part")]
+
+
+def test_the_commands_of_the_page_on_scale_run(address):
+    page = (Path(__file__).resolve().parents[2] / "docs" / "scale.md").read_text()
+    for old, new in {"zarr": "train", "parquet": "train", "npy": "new"}.items():
+        os.rename(f"rows.{old}", f"{new}.{old}")
+    os.remove("labels.npy")
+    os.rename("labels.zarr", "y.zarr")
+    da.from_array(X, (100, D)).to_zarr("new.zarr")
+    [script] = re.findall(r"```python\n(from dask_jobqueue.*?)```", page, re.DOTALL)
+    cluster = 'SLURMCluster(cores=8, memory="16GB")'
+    script = script.partition("\n")[2].replace(cluster, repr(address))
+    names = {}
+    exec(script.replace("client.cluster.scale(jobs=10)", "").replace('"label"', '"kind"'), names)
+    names["client"].close()
+    assert written("labels.zarr").shape == (N,)
+    os.remove("model.npz")
+    lines = re.findall(r"^    kmaps ((?:encode|train|predict) .*--cluster) \S+", page, re.MULTILINE)
+    for line in lines:
+        kmaps(*line.replace("digit", "kind").split(), address)
+    assert len(lines) == 3
+    assert written("encoded.zarr").shape == (N, 5 * D)
+    assert np.mean(np.load("labels.npy") == Y) > 0.6
 
 
 def test_a_map_learns_from_all_rows_or_those_of_another_file(address):

@@ -113,7 +113,7 @@ def test_features_on_standard_output(photos):
 def test_every_kind_can_be_drawn(features):
     settings = ["--set", "patches=[4]", "--set", "words=5"] if features == "dense-sift-bow" else []
     run("digits", "--features", features, *settings, "--show", "2", "--out", "x.npz")
-    assert Image.open("x.png").size[0] > 400
+    assert Image.open("x.png").size[0] > 400 < Path("x.svg").stat().st_size
 
 
 @pytest.mark.parametrize(

@@ -62,11 +62,14 @@ def test_needs_no_network_and_no_data():
     assert not re.search(r"(src|href)\s*=(?!\"#)|@import|url\(|fetch\(", page)
 
 
-def test_no_name_ends_the_script():
-    model = CodedSVC("chi2").fit(X, np.array(["</script><b>", "b", "c"])[Y])
-    page = explanation(model, X)
-    assert "</script><b>" not in page
-    assert "</script><b>" in data_of(page)["columns"]
+def test_no_name_of_a_class_or_feature_is_markup():
+    names = ["</script><b>", "<img src=x>", "|`a`| *b*", r"\input{y} $x$", "\x1b[m", "\u202e"]
+    page = explanation(CodedSVC("chi2").fit(X, np.array(names)[np.arange(90) % 6]), X, names=names)
+    assert page.count("<script") == page.count("</script") == 2
+    assert not any(mark in page for mark in ("<b>", "<img", "\x1b", "\u202e"))
+    shown = {*names[:4], r"\x1b[m", r"\u202e"}
+    assert {*data_of(page)["columns"]} == shown
+    assert {feature["name"] for feature in data_of(page)["features"]} == shown
 
 
 def test_an_image_shows_all_features():

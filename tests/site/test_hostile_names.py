@@ -7,6 +7,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+import yaml
 from commands import write_records
 
 from tests.bench.report.test_forms import NAMES
@@ -36,6 +37,20 @@ class Read(HTMLParser):
         self.texts.append(data)
 
 
+def _write_texts(folder):
+    """Write a run whose experiment file, figures and notes have the names."""
+    cells = [record(method, 0, experiment="texts") for method in ("homogeneous", "exact")]
+    write_records(cells, folder / "records.jsonl")
+    text = yaml.safe_load((EXT.parents[1] / "experiments" / "quickstart.yaml").read_text())
+    rows = {"left": {"method": "homogeneous"}, "right": {"method": "exact"}, "relation": "above"}
+    claims = [{"id": f"claim-{i}", "text": name, **rows} for i, name in enumerate(NAMES)]
+    text |= {"experiment": "texts", "about": "\n\n".join(NAMES), "claims": claims}
+    (folder / "experiment.yaml").write_text(json.dumps(text))
+    for name in NAMES:
+        if "/" not in name:
+            (folder / f"{name}.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     """The pages of a run whose dataset, features, setting, computer and command are each name."""
@@ -52,6 +67,7 @@ def site(tmp_path_factory):
         ],
         root / "results" / "trial" / "records.jsonl",
     )
+    _write_texts(root / "results" / "texts")
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(EXT)
         import atlas
@@ -72,7 +88,7 @@ def site(tmp_path_factory):
 @pytest.mark.parametrize("name", NAMES)
 def test_names_are_shown_as_they_are(site, name):
     shown = " ".join(name.replace("\x1b", r"\x1b").replace("\u202e", r"\u202e").split())
-    for page in ("runs/-b-trial-b-", "methods/homogeneous", "index"):
+    for page in ("runs/-b-trial-b-", "runs/texts", "methods/homogeneous", "index"):
         text = (site / "html" / "results" / f"{page}.html").read_text("utf-8")
         assert any(shown in " ".join(one.split()) for one in Read(text).texts), page
 

@@ -1,6 +1,6 @@
-"""The documentation site, walked in Chromium: `make docs test-site`.
+"""The documentation site, and pages that commands write, in Chromium: `make docs test-site`.
 
-It is served from this computer, and the browser refuses every other host.
+The site is served from this computer, and the browser refuses every other host.
 """
 
 import shutil
@@ -11,7 +11,14 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
+import numpy as np
 import pytest
+from commands import kmaps_in, write_records
+from sklearn.datasets import load_digits
+
+from kmaps import CodedSVC
+from tests.bench.sample_records import record
+from tests.site.test_hostile_names import NAMES
 
 pytestmark = pytest.mark.site
 
@@ -36,6 +43,7 @@ TEMPLATES = {  # a page of each, the longest and the shortest of the atlas among
     "short run": "results/runs/annfm-figure3-salient.html",
 }
 PLOTTED = "results/runs/comparison-mnist.html"
+PHONE = {"width": 360, "height": 740}
 
 
 class Links(HTMLParser):
@@ -160,16 +168,21 @@ def test_no_page_has_an_error_or_asks_another_host(visit):
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("page", TEMPLATES.values(), ids=TEMPLATES)
 def test_pages_are_accessible_and_fit_a_phone(browser, address, page, theme):
-    visit = Visit(browser, address, viewport={"width": 360, "height": 740})
+    visit = Visit(browser, address, viewport=PHONE)
     visit.tab.add_init_script(f"localStorage.setItem('mode', '{theme}')")
     tab = visit(page)
     assert tab.evaluate("document.documentElement.dataset.theme") == theme
     if tab.query_selector(".plot"):
         tab.wait_for_selector(".plot-canvas svg")
-    width = tab.evaluate("document.documentElement.scrollWidth")
-    assert width <= 360, width
-    tab.add_script_tag(path=DOCS / "node_modules" / "axe-core" / "axe.min.js")
-    found = tab.evaluate("axe.run(document, {resultTypes: ['violations']})")
+    check(visit)
+
+
+def check(visit):
+    """Refuse a page that is wider than a phone, or that axe finds serious mistakes in."""
+    width = visit.tab.evaluate("document.documentElement.scrollWidth")
+    assert width <= PHONE["width"], width
+    visit.tab.add_script_tag(path=DOCS / "node_modules" / "axe-core" / "axe.min.js")
+    found = visit.tab.evaluate("axe.run(document, {resultTypes: ['violations']})")
     serious = [
         (one["id"], len(one["nodes"]), one["nodes"][0]["html"][:200])
         for one in found["violations"]
@@ -178,6 +191,32 @@ def test_pages_are_accessible_and_fit_a_phone(browser, address, page, theme):
     visit.tab.context.close()
     assert not serious, serious
     assert not visit.wrong, visit.wrong
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """The pages of a long run, of one with hostile names, of an evaluation and of a model."""
+    folder = tmp_path_factory.mktemp("pages")
+    X, y = load_digits(return_X_y=True)
+    np.savez(folder / "rows.npz", X=X, y=np.array(NAMES)[y])
+    CodedSVC(probability="temperature").fit(X, np.array(NAMES)[y]).save(folder / "m.npz")
+    places = "setting", "dataset", "features", "cpu", "command"
+    cells = [record("exact", 0, key=f"{i}") | dict.fromkeys(places, f"{name} {'x' * 200}")
+             for i, name in enumerate(NAMES)]  # fmt: skip
+    write_records(cells, folder / "hostile" / "records.jsonl")
+    kmaps = kmaps_in(folder)
+    kmaps("report", "hostile", "-o", "hostile.html")
+    kmaps("report", DOCS.parent / "results" / "lac-table2-daimler", "-o", "report.html")
+    kmaps("explain", "m.npz", "--data", "rows.npz", "-o", "explain.html")
+    return folder
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("page", ["report", "hostile", "explain"])
+def test_pages_of_commands_are_accessible_and_fit_a_phone(browser, written, page, theme):
+    visit = Visit(browser, f"{written.as_uri()}/", viewport=PHONE, color_scheme=theme)
+    visit(f"{page}.html")
+    check(visit)
 
 
 def test_a_plot_draws_and_answers_a_click(visit):

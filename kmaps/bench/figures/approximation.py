@@ -27,7 +27,7 @@ HELD = 0.25
 """The second input, while the first one varies (hkm Fig. 1)."""
 
 _SPANS = {"ratios": "y / x", "differences": "y - x"}
-_ERROR = ("approximation - kernel", "(approximation - kernel) / kernel")
+ERROR = ("approximation - kernel", "(approximation - kernel) / kernel")
 _POINTS = 601  # values in a range: enough for steps to look upright
 _GREY = {"color": "0.4"}
 _SHOWN = 1.6  # largest error shown, as a multiple of the median of the maps' largest errors
@@ -53,7 +53,7 @@ def spans(
 def _panels(
     records: Sequence[Record], arrays: Mapping[str, Arrays], of: type, needed: str, made: Any
 ) -> dict[str, dict[str, Any]]:
-    """Return what is made of each record whose range is one of a kind, by panel and short label."""
+    """Make ``made`` of each record whose range is of a kind; return it by panel and short label."""
     shown = _over(records, of, needed)
     kernels = list(dict.fromkeys(record["kernel"] for record in shown))
     shown.sort(key=lambda record: kernels.index(record["kernel"]))
@@ -119,7 +119,7 @@ def draw_signatures(records: Sequence[Record], arrays: Mapping[str, Arrays], pat
 def draw_gaps(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) -> None:
     """Draw the errors over ratios or differences.
 
-    Those of the worst maps may leave the axes, so that the others can be told apart.
+    The errors of the worst maps may leave the axes, so that the others are distinct.
     """
     series: list[Series] = []
     x, y = {}, {}
@@ -128,7 +128,7 @@ def draw_gaps(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Pat
         largest = [result.linf for result in results.values()]
         limit = min(1.05 * max(largest), _SHOWN * median(largest))
         x[panel] = Axis(_SPANS[first.of], log=first.of == "ratios")
-        y[panel] = Axis(_ERROR[first.relative], limits=(-limit, limit))
+        y[panel] = Axis(ERROR[first.relative], limits=(-limit, limit))
         series += [
             Series(panel, label, result.values, result.error[0], "curve")
             for label, result in results.items()

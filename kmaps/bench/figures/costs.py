@@ -105,10 +105,15 @@ class FrontDisplay:
         return self
 
     def name(self) -> "FrontDisplay":
-        """Name every row at the right end of the axes, as high as it is."""
-        ends = [
-            (one.values[self.quality], one.name, self._look(one)["color"]) for one in self.points
-        ]
+        """Name every row at the right end of the axes, as high as it is, and lead to its point."""
+        limits, ends = self.ax_.get_xlim(), []
+        for one in self.points:
+            y, shade = one.values[self.quality], self._look(one)["color"]
+            ends.append((y, one.name, shade))
+            if self.cost in one.values:
+                look: dict[str, Any] = {"colors": shade, "linewidth": 0.6, "alpha": 0.5}
+                self.ax_.hlines(y, one.values[self.cost], limits[1], zorder=0, **look)
+        self.ax_.set_xlim(limits)
         style.mark_ends(self.ax_, ends, _ROW / self.ax_.bbox.height * self.ax_.figure.dpi)
         return self
 

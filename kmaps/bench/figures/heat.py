@@ -10,7 +10,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from kmaps.bench.figures.approximation import spans, squares
+from kmaps.bench.figures.approximation import ERROR, spans, squares
 from kmaps.bench.figures.style import as_text, save_heat
 from kmaps.bench.records.arrays import Arrays
 from kmaps.bench.records.columns import Record
@@ -19,6 +19,7 @@ from kmaps.bench.work.errors import SquareErrors
 _MOST_COLUMNS = 7
 _SIDE = 1.75  # inches
 _LINEAR = 1e-3  # of the largest error: up to there colours are linear
+_XY = "x to the right, y upwards"
 _TITLE = 20  # characters that fit above it
 
 
@@ -35,8 +36,9 @@ class Tile:
 
 @dataclass(frozen=True)
 class Bar:
-    """The colour bar of all tiles: the colours, and the texts from its lowest to its highest."""
+    """The colour bar of all tiles: its title, its colours, texts from the lowest to the highest."""
 
+    title: str
     colors: str
     texts: Sequence[str]
     places: Sequence[float] = ()  # of the texts, from 0 to 1; else at equal distances
@@ -73,8 +75,8 @@ def broken(heading: str, tiles: Mapping[str, Tile]) -> list[TileLine]:
     return [(heading if i == 0 else "", entries[i : i + length]) for i in starts]
 
 
-def draw_lines(lines: Sequence[TileLine], bar: Bar, path: Path) -> None:
-    """Draw lines of tiles, each with its heading, and the colour bar."""
+def draw_lines(lines: Sequence[TileLine], bar: Bar, path: Path, axes_are: str = _XY) -> None:
+    """Draw lines of tiles, each with its heading, what their axes are, and the colour bar."""
     n_columns = max(len(tiles) for _, tiles in lines)
     size = _SIDE * n_columns + 0.9, (_SIDE + 0.35) * len(lines) + 0.5
     figure = Figure(figsize=size, layout="compressed")
@@ -88,6 +90,7 @@ def draw_lines(lines: Sequence[TileLine], bar: Bar, path: Path) -> None:
         for ax in axes[len(tiles) :]:
             ax.set_axis_off()
         axes[0].set_ylabel(wrapped(heading), fontsize="small")
+    figure.supxlabel(axes_are, fontsize="small")
     _draw_bar(figure, grid, bar)
     save_heat(figure, path, bar.colors)
 
@@ -128,24 +131,27 @@ def _draw_bar(figure: Figure, grid: NDArray, bar: Bar) -> None:
     )
     places = bar.places or np.linspace(0, 1, len(bar.texts))
     drawn.set_ticks(places, labels=bar.texts, fontsize="small")
+    drawn.set_label(bar.title, fontsize="small")
 
 
 # ---- the figures
 
 
-_VALUES = Bar("viridis", ("0", "largest\nvalue"))
+_VALUES = Bar("kernel or its approximation", "viridis", ("0", "largest\nvalue"))
+_DIFFERENCES = "difference of the first inputs to the right, of the second upwards"
 
 
 def draw_errors(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) -> None:
     """Draw the errors of each map on all pairs of values, on one logarithmic scale."""
     compared = squares(records, arrays)
-    found = [result.linf for results in compared.values() for result in results.values()]
+    every = [result for results in compared.values() for result in results.values()]
+    found = [result.linf for result in every]
     scale = Scale([linf for linf in found if 0 < linf < np.inf] or [1.0])
     panels = {
         title: {label: _error(result, scale) for label, result in results.items()}
         for title, results in compared.items()
     }
-    draw_tiles(panels, scale.bar(), path)
+    draw_tiles(panels, scale.bar(ERROR[every[0].relative]), path)
 
 
 class Scale:
@@ -160,11 +166,11 @@ class Scale:
         parts = errors / self.limit
         return np.sign(parts) * np.log1p(np.abs(parts) / self.linear) / np.log1p(1 / self.linear)
 
-    def bar(self) -> Bar:
+    def bar(self, title: str) -> Bar:
         parts = [1.0, *(part for part in (0.1, 0.01) if part >= self.linear)]
         ticks = np.array([*(-part for part in parts), 0, *reversed(parts)]) * self.limit
         places = (0.5 + 0.5 * self(ticks)).tolist()
-        return Bar("RdBu_r", [f"{tick:.2g}" for tick in ticks], places)
+        return Bar(title, "RdBu_r", [f"{tick:.2g}" for tick in ticks], places)
 
 
 def _error(result: SquareErrors, scale: Scale) -> Tile:
@@ -197,4 +203,4 @@ def draw_quadrants(records: Sequence[Record], arrays: Mapping[str, Arrays], path
             note = f"{result.dim} outputs, L∞ {result.linf:.3g}"
             tiles[label] = Tile(result.approximate[0], result.values, 0.0, high, note)
         lines += broken(title, tiles)
-    draw_lines(lines, _VALUES, path)
+    draw_lines(lines, _VALUES, path, _DIFFERENCES)

@@ -20,7 +20,7 @@ OUTPUTS: dict[str, Callable[[int], int]] = {
     "dim": lambda dim: dim,
     "order": lambda order: 2 * order + 1,
 }
-"""The parameters that decide how many outputs a feature has: a line goes through their values."""
+"""The parameters that decide the outputs of a feature: a line goes through their values."""
 
 _LEVELS = {"exact": "-", "exact-coded": "--", "linear": ":"}
 _APART = 0.12  # outputs between the bars of two lines at the same number of outputs

@@ -42,5 +42,5 @@ def _panel(ax: Axes, of: Arrays, i: int) -> None:
     ax.imshow(of[f"image{i}"], cmap="gray", vmin=0, vmax=1, interpolation="nearest")
     for name, color in (("within", _WITHIN), ("along", _ALONG)):
         down, right = of[f"{name}{i}"].T
-        ax.scatter(right, down, s=1.5, color=color, linewidths=0)
+        ax.scatter(right, down, s=1.5, color=color, linewidths=0, rasterized=True)
     ax.set_axis_off()

@@ -25,9 +25,9 @@ _SIDE_INCHES = 2.4
 
 
 def draw(
-    dataset: Dataset, feature: Feature, extractor: Extractor, rows: list[int], path: Path
+    dataset: Dataset, feature: Feature, extractor: Extractor, rows: list[int], paths: list[Path]
 ) -> None:
-    """Draw a row for each image: itself, what the feature saw of it, and its vector.
+    """Draw a row for each image into files: itself, what the feature saw of it, and its vector.
 
     Gradients are strokes across them, the stronger the more energy the cell has in that
     orientation. Words are coloured dots at the centres of the smallest and the largest patches.
@@ -45,7 +45,8 @@ def draw(
         for ax, (title, draw) in zip(axes, panels, strict=True):
             draw(ax)
             ax.set_title(as_text(title), fontsize="small")
-    save(figure, path)
+    for path in paths:
+        save(figure, path)
 
 
 def _panels(
@@ -121,7 +122,8 @@ def _strokes(
     colors = np.zeros((len(lines), 4))
     colors[:, 0] = 0.8
     colors[:, 3] = strength.ravel()
-    ax.add_collection(LineCollection(lines, colors=colors, linewidths=1.2))
+    seen = colors[:, 3] > 1 / 255  # the others would only make files larger
+    ax.add_collection(LineCollection(lines[seen], colors=colors[seen], linewidths=1.2))
 
 
 # ---- words
@@ -151,7 +153,8 @@ def _word_panels(
 def _dots(ax: Axes, image: GreyImage, dots: NDArray, words: NDArray, divisions: int) -> None:
     _show(ax, image, 0.35)
     # Neighbouring numbers say nothing of words: spread them over the colours.
-    ax.scatter(*dots.T, s=5, c=words * 37 % 256, cmap="hsv", vmin=0, vmax=255, linewidths=0)
+    hues = {"c": words * 37 % 256, "cmap": "hsv", "vmin": 0, "vmax": 255}
+    ax.scatter(*dots.T, s=5, **hues, linewidths=0, rasterized=True)
     for part in range(1, divisions):
         for line, side in ((ax.axhline, image.shape[0]), (ax.axvline, image.shape[1])):
             line(part * side / divisions - 0.5, color="black", linewidth=0.5)

@@ -1,5 +1,6 @@
 """The one style of the figures: colours, markers, sizes, axes, legends, files."""
 
+import re
 from collections.abc import Iterable, Sequence
 from io import BytesIO
 from pathlib import Path
@@ -30,7 +31,7 @@ COLORS = (  # distinct for colour-blind eyes (Okabe and Ito), and grey
 
 MARKERS = "osD^vP*X"
 DASHES = ("-", "--", "-.")
-"""Their number and that of the colours have no common divisor: 24 lines differ in one or both."""
+"""Three dashes and eight colours have no common divisor: 24 lines differ in one or both."""
 
 DPI = 150
 HEAT_DPI = 110  # a heat map is no sharper with more, only larger
@@ -42,6 +43,7 @@ EXACT_WIDTH = 2.4
 LINE_WIDTH = 1.3
 _MOST_COLUMNS = 3
 _GREYS = 32  # of text, in a palette of 256 colours
+_POWER = re.compile(r"\$n\^\{[-\d.]+\}\$")  # a formula, of all that is written at ends of lines
 _FINE = 3.0  # decades, on which a logarithmic axis has numbers between powers of ten
 
 
@@ -172,7 +174,7 @@ def mark_ends(ax: Axes, ends: Iterable[tuple[float, str, str]], gap: float = 0.0
         places[i] = min(places[i], places[i + 1] - gap if i + 1 < len(places) else 1.0)
     for (_, text, shade), at, place in zip(ends, true, places, strict=True):
         ax.annotate(
-            as_text(text) if "^" not in text else text,
+            text if _POWER.fullmatch(text) else as_text(text),
             (1.0, at),
             (1.04, place),
             xycoords="axes fraction",
@@ -195,8 +197,8 @@ def save(figure: Figure, path: Path) -> None:
     """Write a figure of lines; in PDF and SVG letters stay text, and the bytes do not vary."""
     undated = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}
     with rc_context(_AS_TEXT), atomic_file(path, force=True) as file:
-        form = path.suffix.removeprefix(".")
-        figure.savefig(file, format=form, dpi=DPI, metadata=undated.get(path.suffix))
+        form = path.suffix.lower().removeprefix(".")
+        figure.savefig(file, format=form, dpi=DPI, metadata=undated.get(f".{form}"))
 
 
 def save_heat(figure: Figure, path: Path, colors: str) -> None:

@@ -61,7 +61,7 @@ def load_whole(
         )
     path = known[str(name_or_path)]
     loaded = _checked(_text_of(path), str(path), preset, changes)
-    loaded.experiment._folder = None  # it names nothing beside itself
+    loaded.experiment._folder = None  # it names nothing next to it
     return loaded
 
 

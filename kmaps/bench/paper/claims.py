@@ -25,7 +25,7 @@ OF_PAIRS = ("linf", "rms")
 """Those of them that on samples of several splits depend on which these are."""
 
 OF_SAMPLES = ("accuracy", "per-class")
-"""Measures that are a share of the test samples, or of those of each class."""
+"""Measures that are a share of the test samples, or of the test samples of each class."""
 
 
 def of_computer(measure: str) -> bool:

@@ -102,7 +102,7 @@ def _state(records: Sequence[Record]) -> list[Part]:
 
 
 def _tables(records: Sequence[Record], measures: Sequence[str]) -> list[Part]:
-    """Return the table of the first measure, and folded those of the others."""
+    """Return the table of the first measure, and the folded tables of the others."""
     sure = without_doubtful_times(records)
     known = [m for m in measures if any(MEASURES[m].value(record) is not None for record in sure)]
     first, *others = known or measures

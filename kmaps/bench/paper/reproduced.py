@@ -56,7 +56,7 @@ JUDGED = (Outcome.REPRODUCED, Outcome.BETTER, Outcome.WORSE)
 class PrintedComparison:
     number: PrintedNumber
     printed: float  # in its unit; for a time, over that of the reference of its table
-    ours: float | None  # the same of our records; None when there is none
+    ours: float | None  # what our records have; None when they have none
     outcome: Outcome
     reason: str = ""  # why no experiment measures it, or why our time is left out
     to_exact: "ToExact | None" = None  # for a percentage of a table with a row of the exact kernel
@@ -73,7 +73,7 @@ class PrintedComparison:
 
 @dataclass(frozen=True)
 class ToExact:
-    """The difference of a percentage to that of the exact kernel, printed and ours, in points."""
+    """The difference of a percentage to the exact kernel's, printed and ours, in points."""
 
     printed: float
     ours: float

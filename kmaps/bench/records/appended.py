@@ -1,4 +1,4 @@
-"""Files of one JSON object a line, to which one run at a time appends.
+"""Files of one JSON object per line, to which one run at a time appends.
 
 A line is written whole, flushed and synced before what it says counts as done, so a run that is
 killed loses at most a half-written last line, which is ignored on reading and cut before appending.
@@ -66,7 +66,7 @@ def whole_lines(content: bytes, path: Path, what: str) -> Iterator[tuple[int, An
         except ValueError:
             if number == len(lines) and not line.endswith(b"\n"):
                 return
-            raise InputError(f"{path}:{number}: not {what} (one JSON object a line)") from None
+            raise InputError(f"{path}:{number}: not {what} (one JSON object per line)") from None
         yield number, found, len(line)
 
 

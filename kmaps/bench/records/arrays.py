@@ -52,7 +52,7 @@ def write_arrays(folder: Path, key: str, arrays: Arrays, file_name: str = FIGURE
 
 
 def collect_arrays(folder: Path, keys: Iterable[str], file_name: str = FIGURES) -> None:
-    """Put the arrays of some cells together into one file, and delete those of others."""
+    """Put the arrays of some cells together into one file, and delete all other arrays."""
     parts = sorted((folder / file_name).glob("*.npz"))
     if not parts:
         return
@@ -174,7 +174,7 @@ def collect(
 CorrectOf = dict[str, Correct]  # by the keys of cells
 
 NOT_ON_RECORD: Mapping[str, Correct] = MappingProxyType({})
-"""Of no cell of a run, as in records of earlier versions."""
+"""No cell of a run has them, as in records of earlier versions."""
 
 
 def read_correct(path: Path, records: Iterable[Record]) -> CorrectOf:

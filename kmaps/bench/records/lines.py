@@ -65,7 +65,7 @@ def lines_of(records: Iterable[Record]) -> Lines:
 
 
 def line_labels(lines: Iterable[Line]) -> dict[Line, str]:
-    """Return the labels of all lines of a run: those of their rows, and on what these are."""
+    """Return the labels of all lines of a run: the labels of their rows, and what these are on."""
     lines = list(lines)
     labels, _ = short_labels(line.row for line in lines)
     found = {}

@@ -1,8 +1,8 @@
-"""Times measured again, several times a cell, in ``times.jsonl`` next to the records.
+"""Times measured again, several times per cell, in ``times.jsonl`` next to the records.
 
-`kmaps time` writes it, one JSON object a line, one line a cell and repeat. A cell is timed with the
-C of its record and, where asked for, with one C that all cells have in common. Reading records adds
-to each what was timed of it: ``repeats``, the lines with its own C, and ``common_repeats``. The
+`kmaps time` writes it, one JSON object per line, one line per cell and repeat. A cell is timed with
+the C of its record and, where asked for, with one C that all cells have in common. Reading records
+adds the timed lines to each: ``repeats``, with the C of the record, and ``common_repeats``. The
 file may be deleted at any time; the records then have the times of the run alone.
 """
 
@@ -29,7 +29,7 @@ COLUMNS = {
 
 
 def read_times(folder: Path) -> list[Line]:
-    """Return the lines of a folder, those of a repeat that stands there twice once: the latest."""
+    """Return the lines of a folder; of a repeat that stands there twice, the latest line alone."""
     path = folder / FILE_NAME
     if not path.is_file():
         return []

@@ -17,7 +17,7 @@ _TYPES = {"whole": "Int64", "truth": "boolean", "number": "Float64", "fraction":
 _REPEATS = ("repeats", "common_repeats")
 
 TIMED = "repeats"
-"""The column next to those of records: how often the times of a cell were measured again."""
+"""A column in addition to the records': how often the times of a cell were measured again."""
 
 
 def record_table(records: Iterable[Record]) -> pd.DataFrame:
@@ -42,7 +42,7 @@ def summary_table(lines: Sequence[Line]) -> pd.DataFrame:
 
 
 def as_csv(records: Iterable[Record]) -> bytes:
-    """Return the table of records as CSV; what is null is empty."""
+    """Return the table of records as CSV, where null is empty."""
     return csv_of(record_table(records)).encode()
 
 

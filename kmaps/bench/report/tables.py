@@ -102,7 +102,7 @@ def notes(records: Iterable[Record]) -> list[str]:
 
 
 def short_features(records: Iterable[Record]) -> dict[str, str]:
-    """Return the names of features, without parameters where these tell none of them apart."""
+    """Return the names of features, without parameters where these distinguish none of them."""
     names = {
         record["features"]: record["features"].removesuffix(
             in_words(record.get("feature_params") or {})
@@ -170,7 +170,7 @@ def _side_by_side(blocks: Sequence[Block]) -> Block:
 
 
 def _words(line: dict[str, Any], features: dict[str, str]) -> list[str]:
-    """Return what tells a table from those of other settings, reductions and measures."""
+    """Return what distinguishes a table from tables of other settings, reductions, measures."""
     normalize = "" if line["normalize"] == "none" else line["normalize"]
     setting = line["experiment"], line["setting"], line["dataset"], features[line["features"]]
     return [*setting, normalize, line["reduction"], line["measure"]]
@@ -189,7 +189,7 @@ def _best_text(
 
 
 def _middle(line: dict[str, Any]) -> float:
-    """Return what is printed of a line: the median of what was timed again, else the mean."""
+    """Return the value of a line to print: the median of repeated times, else the mean."""
     return line["median"] if line["repeats"] else line["mean"]
 
 

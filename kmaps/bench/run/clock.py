@@ -48,7 +48,7 @@ class Timing:
         """Note seconds by column; of a column that is noted several times the mean counts."""
 
     def trained(self) -> None:
-        """Note the peak of memory so far, as that of training."""
+        """Note the peak of memory so far as the peak of training."""
 
 
 UNTIMED = Timing()

@@ -100,16 +100,16 @@ def _version(package: str) -> str:
 
 def cpu_model(path: str = "/proc/cpuinfo") -> str:
     """Return the processor's name and, since hosts of virtual machines shorten it, its numbers."""
-    told: dict[str, str] = {}
+    named: dict[str, str] = {}
     with suppress(OSError), open(path) as file:
         for line in file:
             name, _, value = line.partition(":")
-            told.setdefault(name.strip(), value.strip())
-    if not told.get("model name"):
+            named.setdefault(name.strip(), value.strip())
+    if not named.get("model name"):
         return platform.processor() or platform.machine()
     numbers = [
-        f"{word} {told[name]}"
+        f"{word} {named[name]}"
         for word, name in (("family", "cpu family"), ("model", "model"), ("stepping", "stepping"))
-        if told.get(name)
+        if named.get(name)
     ]
-    return f"{told['model name']} ({', '.join(numbers)})" if numbers else told["model name"]
+    return f"{named['model name']} ({', '.join(numbers)})" if numbers else named["model name"]

@@ -69,7 +69,7 @@ def measure_cell(kind: Kind, cell: Cell, shared: Any) -> Measured:
 
 @contextmanager
 def importing(folder: Path | None) -> Iterator[None]:
-    """Let modules of a folder be imported, after those that are installed."""
+    """Let modules of a folder be imported, after the installed ones."""
     if folder is None:
         yield
         return

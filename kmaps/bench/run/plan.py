@@ -1,4 +1,4 @@
-"""The cells of an experiment, all of them or those of some rows; what is left of several to run."""
+"""The cells of an experiment, of all or of some rows; the cells that are left to run."""
 
 import hashlib
 import sys

@@ -168,7 +168,7 @@ def _rounds(
     common_C: float | None,
     lines: Sequence[Line],
 ) -> Iterator[_Round]:
-    """Yield what is to be measured, repeat by repeat: what is in the file is left out."""
+    """Yield the cells to be measured, repeat by repeat, but for the repeats in the file."""
     done = {(line["key"], line["common"], line["C"], line["repeat"]) for line in lines}
     for repeat in range(repeats):
         for common in [False] if common_C is None else [False, True]:

@@ -114,7 +114,7 @@ class Workers:
     def measured(
         self, kind: Kind, function: Function, batches: Sequence[Batch]
     ) -> Generator[tuple[Finished, dict[str, Any]], None, None]:
-        """Yield what has ended, and columns of the machine that measured it if it is another."""
+        """Yield what has ended, and columns of the computer that measured it if it is another."""
         if self.client is not None:
             from kmaps.bench.run.cluster import run_on_cluster
 
@@ -284,7 +284,7 @@ class _Recording:
 
 
 def batches_of(kind: Kind, todo: Mapping[str, Cell]) -> list[dict[str, Cell]]:
-    """Return cells in the batches of their kind, those of each by their keys."""
+    """Return cells in the batches of their kind, each batch by the keys of its cells."""
     keys = {id(cell): key for key, cell in todo.items()}
     return [{keys[id(cell)]: cell for cell in batch} for batch in kind.batches([*todo.values()])]
 

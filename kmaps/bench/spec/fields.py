@@ -256,8 +256,8 @@ class DatasetSplits(Data):
     @property
     def protocol(self) -> dict[str, Any]:
         given = self.model_dump(exclude={"name", "files"}, exclude_none=True)
-        told = self.files is not None and (self.files.has_parts or self.files.split_column)
-        return given or ({"official": True} if told else {})
+        fixed = self.files is not None and (self.files.has_parts or self.files.split_column)
+        return given or ({"official": True} if fixed else {})
 
 
 class Features(Model):

@@ -173,7 +173,7 @@ def _evaluate_own(spec: ModelSpec, C: float, split: Split, timing: Timing) -> Ev
 
 
 def own(spec: ModelSpec, C: Any) -> Any:
-    """Return the unfitted third-party classifier; those of kmaps have the row's reduction."""
+    """Return the unfitted third-party classifier; a class of kmaps has the row's reduction."""
     shared = {"C": C, "random_state": spec.seed, "multiclass": spec.reduction}
     return third_party.make(spec.method, spec.params, **shared)
 

@@ -52,7 +52,7 @@ class Tasks:
 
 
 def tasks_of(split: Split, classes: Sequence[str] = ()) -> Tasks:
-    """Return a split's classes to be told apart, or each of some classes from the rest; a
+    """Return a split's classes to be separated, or each of some classes from the rest; a
     ConfigError names a class that the dataset does not have."""
     known = list(split.class_names)
     for wanted in classes:

@@ -144,9 +144,9 @@ def training_windows(
     per_scene: int = 20,
     seed: int = 0,
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """Return the vectors of the objects of some classes (label 1, 2, …) and of windows beside (0).
+    """Return the vectors of the objects of some classes (label 1, 2, …) and of other windows (0).
 
-    Objects come also mirrored; difficult ones are left out. The windows beside them are drawn from
+    Objects come also mirrored; difficult ones are left out. Those windows are drawn from
     the candidates that overlap no object of these classes by more than 0.3.
     """
     rng = np.random.default_rng(seed)
@@ -176,7 +176,7 @@ def training_windows(
         if not (y == label).any():
             raise DataError(f"no object of the class {name!r} in the images to train on")
     if y.all():
-        raise DataError(f"no window beside the objects of the classes {', '.join(names)}")
+        raise DataError(f"no window next to the objects of the classes {', '.join(names)}")
     return X, y
 
 

@@ -139,7 +139,7 @@ class _Program:
         return Fit(x, error, A @ x - b, dual)
 
     def exchange(self, A: NDArray, b: NDArray, residual: NDArray) -> Fit:
-        """Solve over the rows that matter, found by solving over those that seem to."""
+        """Solve over the rows that matter, found by solving over rows that seem to matter."""
         unit = self._first_unit()
         rows = _worst_of_segments(residual, _NEARLY_WORST * np.abs(residual).max())
         signs = np.sign(residual[rows])

@@ -286,7 +286,7 @@ class CodedSVC(StreamedClassifier):
     def problems_of(
         self, training: CodedRows, y: ArrayLike, sample_weight: ArrayLike
     ) -> list[BinaryProblem]:
-        """Learn ``classes_``; return the binary problems, whose rows are those of the codes."""
+        """Learn ``classes_``; return the binary problems, whose rows are the rows of the codes."""
         labels = self._check_prepared(training, y, sample_weight)
         return _on_codes(list(self._problems(labels)), training)
 
@@ -300,7 +300,7 @@ class CodedSVC(StreamedClassifier):
         return logistic_fit(problem.signs * solution.margins, problem.signs > 0, problem.factors)
 
     def decision_function(self, X: ArrayLike | CodedRows) -> NDArray:
-        """Score rows, as every classifier here does; also those that were coded beforehand."""
+        """Score rows, as every classifier here does, rows coded beforehand included."""
         if not isinstance(X, CodedRows):
             return super().decision_function(X)
         return combine_scores(self._scores_of_rows(X), len(self.classes_), self.multiclass)

@@ -6,7 +6,7 @@ of a map (hkm, lac, ...) of which only a table on the levels exists:
     min over w of  w'w / 2 + C * sum over i of weight_i * loss_i(w'φ(x_i)).
 
 As Wu (ECCV 2010) did for the intersection kernel, the dual is solved by coordinate descent on the
-codes: the decision function is a sum of one function a feature, f(x) = Σ_j f_j(x_j), and both its
+codes: the decision function is a sum of one function per feature, f(x) = Σ_j f_j(x_j), and both its
 value and its change by a sample are look-ups.
 """
 

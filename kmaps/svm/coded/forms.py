@@ -39,7 +39,7 @@ _BLOCK_ROWS = 1 << 12
 # features and samples, times C, stay between them.
 SINGLE_RANGE = 1e-30, 1e30
 _SECOND_CACHE = 1 << 20  # bytes
-_LARGEST = 64 << 20  # bytes of tables, one a feature, beyond which a full form is not considered
+_LARGEST = 64 << 20  # bytes of tables, one per feature, beyond which a full form is not considered
 
 
 @dataclass(frozen=True)

@@ -119,7 +119,7 @@ class _Pairs(NamedTuple):
 
 
 def _frequent(pairs: _Pairs) -> NDArray[np.bool_]:
-    """Return for which features a product of matrices takes less time than that of pairs."""
+    """Return for which features a product of matrices takes less time than pair by pair."""
     (n, d), m = pairs.walked.shape, pairs.listed.shape[0]
     counts = [np.bincount(side.indices, minlength=d) for side in (pairs.walked, pairs.listed)]
     return counts[0] * counts[1] * _PAIR > n * m * pairs.outputs.table.shape[1]

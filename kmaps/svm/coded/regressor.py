@@ -101,7 +101,7 @@ class CodedRegressor(RegressorMixin, CodedEstimator):
 
 
 def _mean(y: losses.Floats, weights: losses.Floats) -> float:
-    """Return the mean of targets; refuse those that single precision cannot hold without it."""
+    """Return the mean of targets; refuse targets that single precision cannot hold without it."""
     with np.errstate(over="ignore", invalid="ignore"):
         mean = float(np.average(y, weights=weights))
         largest = float(np.abs(y - mean).max())

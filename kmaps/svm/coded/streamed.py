@@ -199,7 +199,7 @@ class StreamedClassifier(CodedEstimator, ProbabilisticClassifier):
 
 
 def _checked_classes(classes: ArrayLike | None, known: NDArray | None) -> NDArray:
-    """Return the labels of a stream: those that are known, or those of its first call."""
+    """Return the labels of a stream: the known ones, or the labels of its first call."""
     if classes is None:
         if known is None:
             raise ConfigError(

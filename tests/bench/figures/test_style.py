@@ -59,7 +59,7 @@ def test_letters_stay_text(tmp_path, save):
     assert b"/TrueType" in pdf or b"/CIDFontType2" in pdf
 
 
-NAME = "$\\frac$ \x1b\ud800 <&"
+NAME = "$\\frac$^ \x1b\ud800 <&"
 
 
 def test_names_are_text_in_figures(tmp_path):
@@ -69,11 +69,11 @@ def test_names_are_text_in_figures(tmp_path):
     cells = [record("m", params={"p": NAME}, dataset=name, dim=9) for name in (NAME, "b")]
     draw_front(points_of(cells, ["accuracy", "dim"]), tmp_path / "b.svg", "accuracy", ["dim"])
     tiles = {NAME: {NAME: Tile(np.eye(2), np.arange(2.0), 0.0, 1.0)}}
-    draw_tiles(tiles, Bar("viridis", ("0", "1")), tmp_path / "c.svg")
+    draw_tiles(tiles, Bar("value", "viridis", ("0", "1")), tmp_path / "c.svg")
     labels = np.array([NAME, "b"])
     found = evaluate(labels, [-1.0, 1.0], labels)
     with open(tmp_path / "d.svg", "wb") as file:
         draw_confusion(found, file, "svg")
     for name in "abcd":
         texts = "".join(ElementTree.parse(tmp_path / f"{name}.svg").getroot().itertext())
-        assert name == "d" or r"$\frac$ \x1b\ud800 <&" in texts  # there letters are curves
+        assert name == "d" or r"$\frac$^ \x1b\ud800 <&" in texts  # there letters are curves

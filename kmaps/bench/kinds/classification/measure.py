@@ -236,7 +236,7 @@ def _rows(experiment: Classification) -> Iterator[tuple[Row, str]]:
 
 
 def _shared_settings(learner: Learner, row: Row) -> dict[str, Any]:
-    """Return the settings of a row's solver, without those that the row itself names."""
+    """Return the settings of a row's solver, but for the ones that the row itself names."""
     settings = learner.settings(row.solver)
     return {name: value for name, value in settings.items() if name not in row.learner}
 

@@ -12,7 +12,7 @@ from kmaps.bench.report.document import Section
 
 
 def _is_pickled(record: dict[str, Any]) -> bool:
-    """Return whether the size of a part is that of a pickle, which differs between versions."""
+    """Return whether a part is measured as a pickle, whose size differs between versions."""
     return PICKLED in (record.get("storage_form") or "")
 
 

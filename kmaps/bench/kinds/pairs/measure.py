@@ -66,7 +66,7 @@ class Pairs(fields.OnSamples):
         for entry in self.maps:
             name = entry.get("map")
             if name not in MAPS:
-                continue  # told where the entry is
+                continue  # reported where the entry is
             if not has_tables(name):
                 raise ValueError(f"maps: {name} is no additive map, which this kind compares")
             own = listed(entry.get("kernel", self.kernels))

@@ -27,7 +27,7 @@ class PairsShown(Shown):
     }
 
     def figures(self, experiment: Any) -> dict[str, Figure]:
-        """Return that of falling errors where some are measured, else that of storage."""
+        """Return the section on falling errors where some are measured, else the one on storage."""
         varied = [entry.get(key) for entry in experiment.maps for key in ("n_anchors", "columns")]
         name = (
             "falls"
