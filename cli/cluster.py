@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from kmaps.cli.progress import stage_bars
 from kmaps.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
@@ -83,8 +84,10 @@ def train_there(
     labels: str | None,
     label_column: str | None,
     client: Any,
+    quiet: bool,
 ) -> tuple[Any, dict[str, Any], dict[str, Any]]:
     """Train a model with the parameters of ``model``; return it, the facts, and the record."""
+    from kmaps import showing
     from kmaps.cli.train_model import record_of
     from kmaps.dask import BlockwiseSVC, column_names
     from kmaps.io import whole_labels
@@ -96,7 +99,8 @@ def train_there(
     if isinstance(costs, str) or len(costs) > 1:
         raise ConfigError("-C: one value with --cluster; choose it on a part of the rows")
     model.set_params(C=costs[0], n_blocks="auto")
-    there = BlockwiseSVC.like(model, client).fit(*_labelled(source, labels, label_column))
+    with stage_bars(quiet=quiet) as report, showing(report):
+        there = BlockwiseSVC.like(model, client).fit(*_labelled(source, labels, label_column))
     there.classes_ = whole_labels(there.classes_)
     facts = training_facts(there, there.n_rows_, [], None)
     facts |= {"n_blocks": int(there.n_blocks_.max()), "index_base": None}

@@ -15,7 +15,7 @@ from kmaps.cli.cluster import connected, encode_there
 from kmaps.cli.completing import files
 from kmaps.cli.flags import say
 from kmaps.cli.map_options import MapCommand, build_map
-from kmaps.cli.progress import progress_bar
+from kmaps.cli.progress import progress_bar, stage_bars
 from kmaps.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def command(
             raise ConfigError(f"the {map_name} map has no codes; leave --codes out")
         light = _is_light(feature_map, path)
         with as_input_error(), once_each_warning(quiet), compiling(quiet, light=light):
-            _fit(feature_map, fit_reader, _input_type(fit_reader, dtype))
+            _fit(feature_map, fit_reader, _input_type(fit_reader, dtype), quiet)
             encode = _encoder(feature_map, reader, codes)
             with (
                 open_writer(target, form, n_rows=reader.n_rows, force=force) as writer,
@@ -186,11 +186,15 @@ def _input_type(reader: Any, dtype: str | None) -> str | None:
     return None if dtype == "float32" and reader.dtype == "uint8" else dtype
 
 
-def _fit(feature_map: "FeatureMap | HomogeneousWaves", reader: Any, dtype: str | None) -> None:
+def _fit(
+    feature_map: "FeatureMap | HomogeneousWaves", reader: Any, dtype: str | None, quiet: bool
+) -> None:
+    from kmaps import showing
     from kmaps.io import first_row, sample_rows
 
     read = sample_rows if feature_map.learns_from_data else first_row
-    feature_map.fit(read(reader, dtype=dtype))
+    with stage_bars(quiet=quiet) as report, showing(report):
+        feature_map.fit(read(reader, dtype=dtype))
 
 
 def _encoder(feature_map: "FeatureMap | HomogeneousWaves", reader: Any, codes: bool) -> Callable:

@@ -153,7 +153,7 @@ def command(
     describe = partial(training.model_of_options, map_name, kernel, of_map, given)
     if cluster is not None:
         with connected(cluster, *_NOT_THERE) as client, as_input_error(), once_each_warning(quiet):
-            there = train_there(source, describe(), costs, labels, label_column, client)
+            there = train_there(source, describe(), costs, labels, label_column, client, quiet)
         return save(*there)
     with array_files.labelled_rows(
         source,

@@ -40,6 +40,7 @@ from .models import load_model as load_model
 from .models import load_predictor as load_predictor
 from .models import to_onnx as to_onnx
 from .parallel import num_threads as num_threads
+from .parallel import showing as showing
 from .parallel import threads as threads
 from .plugins import Registry as Registry
 from .svm import CodedRidge as CodedRidge

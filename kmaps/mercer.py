@@ -20,6 +20,7 @@ from kmaps.samples import SampleMatrix
 _BLOCK_VALUES = 1 << 20
 _PAIRS = 1 << 18  # of values at a time, for a Gram matrix
 _POINTS = 256  # of all values, on which it is seen whether there is a negative eigenvalue
+_Rank = Callable[[NDArray], NDArray]  # of the eigenvalues of some features
 _ROUNDING = 1e-8  # eigenvalues this far below zero, of the largest, are a kernel's own rounding
 
 
@@ -94,12 +95,13 @@ def check_mercer(kernel: ScalarKernel, points: NDArray) -> NDArray[np.float64]:
 
 
 def eigensystems(
-    kernel: str | ScalarKernel, points: NDArray, counts: NDArray, rank: Callable[[NDArray], NDArray]
+    kernel: str | ScalarKernel, points: NDArray, counts: NDArray, rank: _Rank, more: int = 0
 ) -> tuple[NDArray, NDArray]:
     """Decompose the kernel matrix of each feature's points (f, N), the first ``counts[j]`` of them.
 
     Of each row of descending eigenvalues (b, N) ``rank(eigenvalues)`` are kept, zeros after them;
-    each eigenvector has a positive largest component, and zeros for a point with k(z, z) = 0.
+    each eigenvector has a positive largest component, and zeros for a point with k(z, z) = 0. There
+    must be room for them twice, and for ``more`` bytes for each of them.
     """
     k = scalar_kernel(kernel)
     name = kernel_name(kernel)
@@ -115,16 +117,18 @@ def eigensystems(
         r = max(1, int(kept.sum(axis=1).max()))
         check_room(
             f"tables of {len(points):,} features, {n_points:,} points and {r:,} outputs each, take",
-            16 * points.size * r,
-            lambda free: f"{free // (16 * n_points * r):,} features fit, or use fewer points",
+            r * (each * len(points) - 8 * n_points * start),  # what is there is not free any more
+            lambda free: f"{free // (each * r):,} features fit, or use fewer points",
         )
         values, vectors = (values * kept)[:, :r], (vectors * kept[:, None, :])[:, :, :r]
         largest = np.take_along_axis(vectors, np.abs(vectors).argmax(axis=1)[:, None, :], axis=1)
         return values, vectors * np.where(largest < 0, -1, 1)
 
     n_points = points.shape[1]
+    each = 16 * n_points + more
     with threadpool_limits(1, user_api="blas"):  # threads within our own hinder each other
-        blocks = for_blocks(block, len(points), max(1, _BLOCK_VALUES // n_points**2))
+        size = max(1, _BLOCK_VALUES // n_points**2)
+        blocks = for_blocks(block, len(points), size, "features decomposed")
     r = max(values.shape[1] for values, _ in blocks)
     eigenvalues = np.zeros((len(points), r))
     eigenvectors = np.zeros((len(points), n_points, r))

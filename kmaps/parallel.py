@@ -1,4 +1,4 @@
-"""Row blocks on a few threads.
+"""Row blocks on a few threads, and how far long work has come.
 
 The compiled loops release the GIL, so plain threads run them in parallel. Unlike numba's own
 thread pools this is safe to call from several threads and after a fork.
@@ -8,9 +8,12 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from importlib import import_module
+from math import log
+from threading import Lock
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -20,7 +23,14 @@ from kmaps.checks import check_whole, is_whole
 from kmaps.errors import ConfigError
 
 _TERMS = 256  # of a sum that BLAS does not cut
+_PATIENCE_S = 2.0  # between two lines on how far work is
+_SILENCE_S = 10.0  # of work that reports unasked
+_STEPS = 10_000  # of a bar
+_SOLVED = "problems solved"
+
+Show = Callable[[str, int, int], object]  # (what is done, how much of it, the total)
 _threads: ContextVar[int | None] = ContextVar("kmaps_threads", default=None)
+_shown: ContextVar[Show | None] = ContextVar("kmaps_shown", default=None)
 
 
 def compiled() -> bool:
@@ -75,7 +85,15 @@ def threads_of(n_jobs: object, default: int | None = None) -> int:
 
 
 @contextmanager
-def threads(n: int) -> Iterator[None]:
+def _holding(variable: ContextVar[Any], value: Any) -> Iterator[None]:
+    token = variable.set(value)
+    try:
+        yield
+    finally:
+        variable.reset(token)
+
+
+def threads(n: int) -> AbstractContextManager[None]:
     """Pin the number of threads inside a ``with`` block.
 
     Examples
@@ -85,25 +103,117 @@ def threads(n: int) -> Iterator[None]:
     1
     """
     check_whole("n", n, 1)
-    token = _threads.set(n)
-    try:
-        yield
-    finally:
-        _threads.reset(token)
+    return _holding(_threads, n)
 
 
-def for_blocks(function: Callable[[int, int], object], n_rows: int, block_rows: int) -> list:
+def showing(show: Show | None) -> AbstractContextManager[None]:
+    """Let ``show(what, done, total)``, a function, show how far long work is in a ``with`` block.
+
+    It is called by the threads that work, by one at a time. None shows nothing.
+
+    Examples
+    --------
+    >>> from kmaps import CodedSVC, showing
+    >>> seen = []
+    >>> with showing(lambda what, done, total: seen.append((what, done / total))):
+    ...     model = CodedSVC().fit([[0.0], [1.0]], [0, 1])
+    >>> seen[-1]
+    ('problems solved', 1.0)
+    """
+    return _holding(_shown, show)
+
+
+def part_of(n: int, k: int, what: str) -> AbstractContextManager[None]:
+    """Show the work inside a ``with`` block as the k-th of n equal parts of something."""
+    show = _shown.get()
+    return showing(show and (lambda _, done, total: show(what, k * total + done, n * total)))
+
+
+def come(gap: float, tol: float) -> float:
+    """Return how far a problem has come: by the logarithm of its gap, 0 at 1 and 1 at ``tol``."""
+    return log(gap) / log(tol) if 0 < tol < min(gap, 1.0) else 1.0
+
+
+class Progress:
+    """Says how far work is, and the time left, to who is `showing` it, and in lines.
+
+    Lines begin with a name, without which there are none, and come every two seconds at most. Work
+    that nobody asks (None) has some every ten seconds, on standard error, unless somebody shows it.
+    """
+
+    def __init__(self, name: str | None, total: int = 0, tol: float = 0.0, what: str = _SOLVED):
+        self._show, self._what, self._asked = _shown.get(), what, name is not None
+        self._name = name if name is not None else "" if self._show else "kmaps"
+        self._total, self._tol, self._lock = total, tol, Lock()
+        self._solved, self._come, self._each = 0, 0.0, np.zeros(total)
+        self._begun = self._said = monotonic()
+        self.heard = bool(self._name or self._show)
+
+    def say(self, what: str) -> None:
+        """Print a line."""
+        if self._name:
+            file = sys.stdout if self._asked else sys.stderr
+            print(f"[{self._name}] {what}", file=file, flush=True)
+
+    def at(self, part: float, said: str, what: str = "") -> None:
+        """Say what is done, ``part`` of all, when it is time."""
+        if self._show:
+            self._show(what or self._what, round(_STEPS * part), _STEPS)
+        now = monotonic()
+        if part > 0 and now - self._said >= (_PATIENCE_S if self._asked else _SILENCE_S):
+            self._said = now
+            minutes, seconds = divmod(round((now - self._begun) * (1 / part - 1)), 60)
+            self.say(f"{said}, about {minutes}:{seconds:02} left")
+
+    def compared(self, done: int, total: int, what: str = "values of C") -> None:
+        """Say how many values of a parameter are compared."""
+        self.at(done / total, f"{done} of {total} {what} compared", f"{what} compared")
+
+    def passed(self, k: int, passes: float, gap: float) -> None:
+        """Take the gap of a problem that is being solved."""
+        with self._lock:
+            further = max(0.0, come(gap, self._tol) - self._each[k])
+            self._each[k] += further
+            self._come += further
+            self._say_solved()
+
+    def counted(self, solve: Callable[..., Any], n: int = 1) -> Callable[..., Any]:
+        """Return ``solve``, of ``n`` of what there is in all, which are counted."""
+
+        def of_some(*which: Any) -> Any:
+            found = solve(*which)
+            with self._lock:
+                self._solved = min(self._solved + n, self._total)
+                self._say_solved()
+            return found
+
+        return of_some if self.heard else solve
+
+    def _say_solved(self) -> None:
+        part = max(self._solved, self._come) / self._total
+        self.at(part, f"{self._solved:,} of {self._total:,} {self._what}")
+
+
+def for_blocks(
+    function: Callable[[int, int], object], n_rows: int, block_rows: int, what: str = ""
+) -> list:
     """Call ``function(start, stop)`` on consecutive row blocks and return the results in order.
 
     Blocks are handed out one at a time, so uneven ones balance out. A single block, or a single
-    thread, runs in the caller's thread.
+    thread, runs in the caller's thread. Loops that may take long say ``what`` is done to rows, such
+    as "features decomposed", and report after ten seconds.
     """
     starts = range(0, n_rows, block_rows)
     workers = min(num_threads(), len(starts))
+
+    def call(start: int) -> object:
+        return function(start, min(start + block_rows, n_rows))
+
+    counted = Progress(None, n_rows, what=what).counted(call, block_rows) if what else call
     if workers <= 1:
-        return [function(s, min(s + block_rows, n_rows)) for s in starts]
+        return [counted(start) for start in starts]
     with ThreadPoolExecutor(workers) as pool:
-        return list(pool.map(lambda s: function(s, min(s + block_rows, n_rows)), starts))
+        return list(pool.map(counted, starts))
 
 
 def for_parts(

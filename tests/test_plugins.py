@@ -45,7 +45,7 @@ def installed(tmp_path):
     return tmp_path
 
 
-@pytest.mark.slow  # the next test, and tests/test_new_map.py
+@pytest.mark.slow  # the next test, and tests/test_recipes.py
 def test_maps_and_kinds_of_packages_are_listed_and_run(installed):
     (installed / "long.yaml").write_text(EXPERIMENT)
     with kmaps_with(installed, {"PYTHONPATH": str(installed)}) as kmaps:

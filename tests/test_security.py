@@ -13,6 +13,7 @@ from kmaps.io import text_files
 ROOT = Path(__file__).resolve().parent.parent
 TEXT = (ROOT / "SECURITY.md").read_text()
 PROMISES = re.findall(r"^\| (?!promise|---)(.*?) \| (.*) \|$", TEXT, re.MULTILINE)
+REST = re.findall(r"^- .*(?:\n  .*)*", TEXT.partition("## What is not promised")[2], re.MULTILINE)
 NAMED = sorted(set(re.findall(r"`(tests/\S+\.py)::(\w+)`", TEXT)))
 
 
@@ -20,6 +21,11 @@ NAMED = sorted(set(re.findall(r"`(tests/\S+\.py)::(\w+)`", TEXT)))
 def names_in(path: str) -> set[str]:
     tree = ast.parse((ROOT / path).read_text())
     return {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+
+@pytest.mark.parametrize("sentences", REST, ids=lambda sentences: sentences[2:40])
+def test_what_is_not_promised_names_tests_too(sentences):
+    assert re.search(r"\(`tests/\S+::test_\w+`(,\s+`tests/\S+::test_\w+`)*\)\.$", sentences)
 
 
 @pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise[0][:40])
@@ -30,7 +36,7 @@ def test_every_promise_names_tests(promise):
 
 
 def test_the_tests_that_are_named_are_there():
-    assert len(PROMISES) > 15
+    assert len(PROMISES) > 15 > len(REST) > 6
     assert [f"{path}::{name}" for path, name in NAMED if name not in names_in(path)] == []
 
 
@@ -41,8 +47,12 @@ def test_numbers_are_those_of_the_code():
         f"{text_files._LONGEST_LINE:,} bytes",
         f"and {archives.UNWANTED_BYTES >> 20} MiB",
         f"{transfer._LEAST_RATE:,} bytes per second",
+        f"more than {transfer._PATIENCE_S} s",
+        f"At most {transfer._REDIRECTIONS} redirections",
     ):
         assert number in TEXT, number
+    makefile = (ROOT / "Makefile").read_text()
+    assert {"SOAK_INPUTS ?= 1000000", "SOAK_SECONDS ?= 5"} <= {*makefile.splitlines()}
 
 
 def test_one_publisher_is_asked_without_encryption():

@@ -194,7 +194,8 @@ def recommend(
     fitting = [record for record in measured if limits.hold(record)]
     if not fitting:
         raise NothingMeasured(_nearest(measured, limits))
-    points = _points_by_key(records)
+    drawn = points_of(records, [_QUALITY, *COSTS])
+    points = {r["key"]: point for point in drawn for r in point.records if r["status"] == "ok"}
     choices, named = chosen_of(fitting, points)
     chosen = [choice.record for choice in choices]
     others = [record for record in fitting if record not in chosen]
@@ -211,12 +212,6 @@ def _nearest(measured: Sequence[Record], limits: Limits) -> str:
         f"none of {len(measured)} models is within {named}; the smallest stores {smallest:,} "
         f"bytes, the fastest takes {min(map(row_us, measured)):.3g} microseconds per row"
     )
-
-
-def _points_by_key(records: Sequence[Record]) -> dict[str, Point]:
-    """Return the measured models as points, by the keys of their records."""
-    points = points_of(records, [_QUALITY, *COSTS])
-    return {r["key"]: point for point in points for r in point.records if r["status"] == "ok"}
 
 
 def chosen_of(

@@ -147,7 +147,7 @@ def _read_answer(url: str, headers: dict[str, str], arrived: Queue[Any], ended: 
         with requests.Session() as session:
             # Followed here: requests reads the body of a redirection, however long it is.
             target, session.get_redirect_target = session.get_redirect_target, lambda answer: None
-            for _ in range(_REDIRECTIONS):
+            for _ in range(_REDIRECTIONS + 1):
                 response = session.get(url, headers=headers, stream=True, timeout=_TIMEOUT_S)
                 location = target(response)
                 if location is None:

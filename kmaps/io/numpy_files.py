@@ -240,9 +240,8 @@ class CsrNpzReader(_NpzReader):
         self._stored = lengths["data"][0]
 
     def _stream(self, archive: zipfile.ZipFile, rows: int, values: int) -> Iterator[Block]:
-        pointers, indices = (
-            _Member(archive, member, self.name, "iu") for member in ("indptr", "indices")
-        )
+        pointers = _Member(archive, "indptr", self.name, "iu")
+        indices = _Member(archive, "indices", self.name, "iu")
         data = _Member(archive, "data", self.name)
         last = int(pointers.read(1)[0])
         if last != 0:

@@ -148,9 +148,8 @@ class AnchorMap(SteppedMap):
     def _set_lines(self, codebook: Codebook, at_anchors: NDArray) -> None:
         """Keep what lies between the anchors: straight lines from one's outputs to the next's."""
         self.shared_curve_ = codebook.shared
-        self.low_, self.high_ = (
-            np.resize(end, self.n_features_in_) for end in (codebook.low, codebook.high)
-        )
+        self.low_ = np.resize(codebook.low, self.n_features_in_)
+        self.high_ = np.resize(codebook.high, self.n_features_in_)
         self._codebook, self.table_ = codebook, at_anchors
 
     def _curve(self, x: NDArray, feature: NDArray) -> NDArray:
@@ -208,7 +207,7 @@ class AnchorMap(SteppedMap):
                 )
             return centres
 
-        return for_blocks(means, 1 if shared else columns.n_columns, 1)
+        return for_blocks(means, 1 if shared else columns.n_columns, 1, "features clustered")
 
     def _ranks(self, eigenvalues: NDArray) -> NDArray:
         """Return how many of the descending eigenvalues (f, N) to keep in each row."""

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from kmaps.maps.fitted_grid import FittedGrid
     from kmaps.onnx_graph import Graph, Tensor
 
+_ENCODED: dict[str, Any] = {"accept_sparse": "csr", "ensure_all_finite": False}
 _BLOCK_VALUES = 1 << 18  # outputs in a block that NumPy computes: its temporaries stay in the cache
 _TABLE_BLOCK_VALUES = 1 << 21  # in one that a compiled loop fills: no temporaries, a cost to start
 
@@ -124,16 +125,13 @@ class AdditiveMap(FeatureMap):
         Values outside the range of `fit` are counted in one warning per call.
         """
         check_is_fitted(self)
-        how = {"accept_sparse": "csr", "ensure_all_finite": False}
-        X = samples.validate_data(self, X, reset=False, dispatch=True, **how)
+        X = samples.validate_data(self, X, reset=False, dispatch=True, **_ENCODED)
         if issparse(X):
             return self._encode_sparse(X)
         if not isinstance(X, np.ndarray):
             return self._encode_foreign(X)
-        values, features = (
-            samples.as_float(X),
-            np.arange(X.shape[1], dtype=np.int32),
-        )  # as CSR has them
+        values = samples.as_float(X)
+        features = np.arange(X.shape[1], dtype=np.int32)  # as CSR has them
         if self.n_stored_ is None:
             return self._encode(values, features)
         pointers = np.arange(len(X) + 1) * len(features)
@@ -189,9 +187,7 @@ class AdditiveMap(FeatureMap):
         and is refused unless the code of zero is 0 for every feature.
         """
         check_is_fitted(self)
-        X = samples.validate_data(
-            self, X, reset=False, accept_sparse="csr", ensure_all_finite=False
-        )
+        X = samples.validate_data(self, X, reset=False, **_ENCODED)
         return self._steps_grid().codebook.to_codes(X, type(self).__name__, self._unsigned)
 
     def _steps_grid(self) -> StepGrid:

@@ -80,7 +80,7 @@ class ExactMap(SteppedMap):
         codebook = choose_codebook(Columns(X), self.n_levels)
         self.levels_ = codebook.levels
         values, vectors = eigensystems(self.kernel, self.levels_, codebook.counts, self._ranks)
-        self._set_steps(codebook, vectors * np.sqrt(values)[:, None, :])
+        self._set_steps(codebook, np.multiply(vectors, np.sqrt(values)[:, None], out=vectors))
 
     def _ranks(self, eigenvalues: NDArray) -> NDArray:
         return (eigenvalues > self.tol * eigenvalues[:, :1]).sum(axis=1)

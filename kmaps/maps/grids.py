@@ -135,7 +135,7 @@ class PieceGrid:
         exact: bool = False,
     ):
         self.dtypes = (np.float32, np.float64) if exact else (np.float32,)
-        self.pieces = {dtype: pieces.astype(dtype) for dtype in self.dtypes}
+        self.pieces = {dtype: pieces.astype(dtype, copy=False) for dtype in self.dtypes}
         self.ranges = {dtype: _ranges(dtype, low, high, scale) for dtype in self.dtypes}
 
     def encode(self, values: NDArray, features: NDArray, out: NDArray) -> tuple[bool, int]:

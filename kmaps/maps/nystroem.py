@@ -111,11 +111,11 @@ class NystroemMap(AdditiveMap):
             self.low_ = np.zeros_like(self.low_)
         self.points_ = pad_levels(self._samples(columns))
         counts = 1 + (np.diff(self.points_) > 0).sum(axis=1)
-        values, vectors = eigensystems(self.kernel, self.points_, counts, self._ranks)
-        inverse_roots = np.where(values > 0, values, np.inf) ** -0.5
-        projection = vectors * inverse_roots[:, None, :]
-        missing = self.dim - projection.shape[2]
-        self.projection_ = np.pad(projection, ((0, 0), (0, 0), (0, missing)))
+        given = self.kernel, self.points_, counts, self._ranks
+        values, vectors = eigensystems(*given, more=16 * _N_CELLS)
+        vectors *= np.where(values > 0, values, np.inf)[:, None] ** -0.5
+        missing = self.dim - vectors.shape[2]
+        self.projection_ = np.pad(vectors, ((0, 0), (0, 0), (0, missing)))
 
     def _samples(self, columns: Columns) -> list[NDArray]:
         seeds = check_random_state(self.random_state).randint(2**32, size=columns.n_columns)
@@ -126,7 +126,7 @@ class NystroemMap(AdditiveMap):
             turns = np.random.default_rng(seeds[j]).exponential(size=len(values)) / counts
             return values[np.argsort(turns)[: self.n_points]]
 
-        return for_blocks(sample, columns.n_columns, 1)
+        return for_blocks(sample, columns.n_columns, 1, "features sampled")
 
     def _ranks(self, eigenvalues: NDArray) -> NDArray:
         rounding = eigenvalues.shape[1] * np.finfo(float).eps * eigenvalues[:, :1]
@@ -180,7 +180,8 @@ class _RootGrid(PieceGrid):
             x = first + width * position
             pieces[start:stop] = to_powers @ curve(x, np.arange(start, stop)[:, None, None])
 
-        for_blocks(block, len(low), max(1, _BLOCK_KNOTS // position.size))
+        size = max(1, _BLOCK_KNOTS // position.size)
+        for_blocks(block, len(low), size, "features tabulated")
         super().__init__(pieces, np.zeros(len(low)), np.ones(len(low)))
 
     def encode(self, values: NDArray, features: NDArray, out: NDArray) -> tuple[bool, int]:

@@ -17,8 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from kmaps._loops import outputs as loops
 from kmaps.models.mapped_rows import MappedRows, StreamedRows
-from kmaps.parallel import for_blocks
-from kmaps.svm.learner import Progress, Ways
+from kmaps.parallel import Progress, come, for_blocks
 from kmaps.svm.losses import HINGES, LOSSES, Loss, check_combination
 from kmaps.svm.reduction import BinaryProblem
 
@@ -96,13 +95,14 @@ def train_in_blocks(
     states = [_begun(problem, rows, C, LOSSES[loss]()) for problem in problems]
     for state, known in zip(states, before, strict=False):
         state.alpha, state.weights = known.alpha.copy(), known.weights.copy()
-    passes, measured, ways = 0, np.full(len(states), np.inf), Ways(1, tol)
+    passes, measured, part = 0, np.full(len(states), np.inf), 0.0
     while passes < max_iter and measured.max() > tol:
         passes += 1
         _descend(rows, states, norms, bias, (seed, passes), progress if passes == 1 else None)
         # The losses were of weights that moved on: an estimate, which is looked into when small.
         gap = _gaps(states).max()
-        progress.at(ways.to(0, gap), f"{passes} passes, a gap of {gap:.1e}")
+        part = max(part, come(gap, tol))
+        progress.at(part, f"{passes} passes, a gap of {gap:.1e}")
         if gap <= tol or passes == max_iter:
             _measure(rows, states, bias)
             measured = _gaps(states)
@@ -156,7 +156,8 @@ def _descend(
         for_blocks(visit, len(states), 1)
         seen += len(found)
         if progress is not None:
-            progress.at(seen / len(rows), f"{seen:,} of {len(rows):,} rows in the first pass")
+            said = f"{seen:,} of {len(rows):,} rows in the first pass"
+            progress.at(seen / len(rows), said, "the first pass")
     for state in states:
         state.set_gap()
 

@@ -33,6 +33,7 @@ from sklearn.base import clone
 
 from kmaps.checks import check_positive, check_whole
 from kmaps.errors import ConfigError, InputError
+from kmaps.parallel import part_of
 from kmaps.svm.learner import taken
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 
 AUTO, PATH = "auto", "path"
+COMPARED = "values of C compared"
 
 _PER_DECADE = 2
 
@@ -264,9 +266,11 @@ def scores_along_c(
         parts: dict[float, list[NDArray]] = {C: [] for C in values}
         before, total = folds * len(scores), folds * (len(scores) + len(values))
         for held_out, (train, test) in enumerate(parts_of_y):
-            for i, (C, found) in enumerate(zip(values, predict(values, train, test), strict=True)):
-                parts[C].append(score(y[test], found))
-                progress(before + held_out * len(values) + i + 1, total)
+            found = iter(predict(values, train, test))
+            for i, C in enumerate(values, before + held_out * len(values)):
+                with part_of(total, i, COMPARED):
+                    parts[C].append(score(y[test], next(found)))
+                progress(i + 1, total)
         scores |= {C: np.concatenate(of_folds) for C, of_folds in parts.items()}
         values = extension(scores) if extended else ()
     return scores

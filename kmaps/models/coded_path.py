@@ -15,7 +15,7 @@ from kmaps.checks import MAX_LEVELS, check_whole
 from kmaps.kernels import ScalarKernel
 from kmaps.maps.capabilities import Tabulated
 from kmaps.models import choice as rules
-from kmaps.parallel import threads, threads_of
+from kmaps.parallel import part_of, threads, threads_of
 from kmaps.samples import validate_data
 from kmaps.svm import CodedSVC
 from kmaps.svm.coded.folds import FoldModels
@@ -84,7 +84,8 @@ def choose_along_path(
     while values:
         total = len(scores) + len(values)
         for C in values:
-            predicted = models.predict(C)
+            with part_of(total, len(scores), rules.COMPARED):
+                predicted = models.predict(C)
             right = [y[test] == found for (_, test), found in zip(parts, predicted, strict=True)]
             scores[C] = np.concatenate(right)
             progress(len(scores), total)

@@ -1,15 +1,13 @@
 """Exponential kernels: a linear model on kernel values with landmarks."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
 from kmaps.checks import check_flag, check_whole
 from kmaps.gram_matrix import squared_distance
@@ -18,15 +16,13 @@ from kmaps.models.choice import Predict, along_c
 from kmaps.models.landmarks import LandmarkMap
 from kmaps.models.mapped_rows import MappedRows, StreamedRows
 from kmaps.models.mapped_svc import MappedSVC
-from kmaps.models.stored import read_landmarks
+from kmaps.models.stored import StoredLinear, read_landmarks
 from kmaps.parallel import product
 from kmaps.svm.losses import STORED, check_landmarks
-from kmaps.svm.model_file import ModelFile, csr_or_dense, matrix_arrays
+from kmaps.svm.model_file import csr_or_dense, matrix_arrays
 from kmaps.svm.reduction import Labels
 
 FOLD_TOL = 1e-2  # the gap at which models stop that only choose a width and C
-
-_STORED = STORED["LandmarkSVC"]
 
 
 @dataclass(eq=False, repr=False)
@@ -122,6 +118,9 @@ class LandmarkSVC(MappedSVC):
     random_state: int | RandomState | None = 0
     verbose: int = 0
 
+    _stored = STORED["LandmarkSVC"]
+    _read = staticmethod(read_landmarks)
+
     def _check_parameters(self) -> None:
         check_landmarks(self)
         check_whole("max_iter", self.max_iter, 1)
@@ -141,8 +140,8 @@ class LandmarkSVC(MappedSVC):
         weights = learnt.coef.astype(np.float64) @ rows.map.whitening_.T
         self._keep(rows.map, weights, learnt.intercept.astype(np.float64))
 
-    def _keep(self, landmark_map: LandmarkMap, weights: NDArray, intercept: NDArray) -> None:
-        self.map_, self.sigma_ = landmark_map, landmark_map.sigma_
+    def _keep(self, fitted_map: LandmarkMap, weights: NDArray, intercept: NDArray) -> None:
+        self.map_, self.sigma_ = fitted_map, fitted_map.sigma_
         self.landmark_coef_, self.intercept_ = weights, intercept
         parts = matrix_arrays("landmarks", self.map_.landmarks_)
         self.model_bytes_ = sum(a.nbytes for a in (weights, intercept, *parts.values()))
@@ -169,27 +168,10 @@ class LandmarkSVC(MappedSVC):
     def _scores(self, X: Any) -> NDArray:
         return product(self.map_.kernel_values(X), self.landmark_coef_.T) + self.intercept_
 
-    def save(
-        self, path: str | Path, *, force: bool = False, record: Mapping[str, Any] | None = None
-    ) -> None:
-        """Write the model to an ``.npz`` file: landmarks, weights and the width.
-
-        The arguments are those of ``CodedSVC.save``. What was "auto" stands there as chosen.
-        """
-        check_is_fitted(self)
+    def _parts(self) -> tuple[dict[str, NDArray], dict[str, Any]]:
         landmarks = matrix_arrays("landmarks", self.map_.landmarks_)
-        arrays = {"landmark_coef": self.landmark_coef_, **landmarks}
-        self._write(path, _STORED, arrays, {"sigma": self.sigma_}, record, force)
+        return {"landmark_coef": self.landmark_coef_, **landmarks}, {}
 
-    @classmethod
-    def from_file(cls, file: ModelFile) -> "LandmarkSVC":
-        """Return the model in an opened file, as :meth:`load` does."""
-        file.check_estimator(cls)
-        stored = read_landmarks(file)
-        model = cls(**file.parameters)
-        model.classes_, model.n_features_in_ = stored.classes, stored.n_features
-        model._probabilities = stored.curves
+    def _stored_map(self, stored: StoredLinear) -> LandmarkMap:
         landmarks = csr_or_dense(stored.landmarks, stored.n_features)
-        landmark_map = model._make_map().with_landmarks(landmarks, stored.sigma)
-        model._keep(landmark_map, stored.coef, stored.intercept)
-        return model
+        return self._make_map().with_landmarks(landmarks, stored.sigma)

@@ -4,7 +4,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +16,7 @@ from kmaps.errors import ConfigError
 from kmaps.models.block_descent import BlockProblem, Learnt, train_in_blocks
 from kmaps.models.choice import AUTO, Predict
 from kmaps.models.mapped_rows import MappedRows, StreamedRows, map_rows, single
+from kmaps.models.stored import StoredLinear
 from kmaps.parallel import product
 from kmaps.svm.learner import BlockSource, counting
 from kmaps.svm.model_file import ModelFile, write_model
@@ -32,14 +33,11 @@ class MappedSVC(ProbabilisticClassifier):
     kernel: str
     C: Any  # a number or AUTO
     sigma: Any  # a number, None or AUTO
-    tol: float | None
-    max_iter: int | None
-    verbose: int
-    classes_: NDArray
     coef_: NDArray
-    intercept_: NDArray
     map_: Any
     sigma_: float
+
+    _stored: ClassVar[tuple[str, ...]]  # the parameters in files
 
     @abstractmethod
     def _check_parameters(self) -> None:
@@ -52,6 +50,23 @@ class MappedSVC(ProbabilisticClassifier):
     @abstractmethod
     def _train(self, rows: MappedRows | StreamedRows, labels: Labels) -> None:
         """Train on encoded rows."""
+
+    @abstractmethod
+    def _keep(self, fitted_map: Any, weights: NDArray, intercept: NDArray) -> None:
+        """Become the model of a map with these weights."""
+
+    @staticmethod
+    @abstractmethod
+    def _read(file: ModelFile) -> StoredLinear:
+        """Return what a file holds."""
+
+    @abstractmethod
+    def _parts(self) -> tuple[dict[str, NDArray], dict[str, Any]]:
+        """Return the arrays of a file, and what else was learnt, that only this model has."""
+
+    @abstractmethod
+    def _stored_map(self, stored: StoredLinear) -> Any:
+        """Return the fitted map that a file describes."""
 
     @abstractmethod
     def at_widths(
@@ -161,26 +176,33 @@ class MappedSVC(ProbabilisticClassifier):
         return cls.from_file(ModelFile(path))
 
     @classmethod
-    @abstractmethod
     def from_file(cls, file: ModelFile) -> Self:
         """Return the model in an opened file, as :meth:`load` does."""
+        file.check_estimator(cls)
+        stored = cls._read(file)
+        model = cls(**file.parameters)
+        model.classes_, model.n_features_in_ = stored.classes, stored.n_features
+        model._probabilities = stored.curves
+        with file.checking():
+            fitted = model._stored_map(stored)
+        model._keep(fitted, stored.coef, stored.intercept)
+        return model
 
-    def _write(
-        self,
-        path: str | Path,
-        names: tuple[str, ...],
-        arrays: Mapping[str, NDArray],
-        fitted: Mapping[str, Any],
-        record: Mapping[str, Any] | None,
-        force: bool,
+    def save(
+        self, path: str | Path, *, force: bool = False, record: Mapping[str, Any] | None = None
     ) -> None:
-        """Write a model file; what was "auto" stands there as it was chosen."""
+        """Write the model to an ``.npz`` file: its weights, and what its map is made of.
+
+        The arguments are those of ``CodedSVC.save``. What was "auto" stands there as chosen.
+        """
+        check_is_fitted(self)
         chosen = {"sigma": self.sigma_, "C": vars(self).get("C_")}
-        given = {name: getattr(self, name) for name in names}
+        given = {name: getattr(self, name) for name in self._stored}
         given = {k: chosen[k] if v == AUTO else v for k, v in given.items()}
+        arrays, fitted = self._parts()
         curves = {} if self._probabilities is None else self._probabilities.arrays
-        arrays = {**arrays, "intercept": self.intercept_, "classes": self.classes_, **curves}
-        fitted = {"n_features": self.n_features_in_, **fitted}
+        arrays |= {"intercept": self.intercept_, "classes": self.classes_, **curves}
+        fitted = {"n_features": self.n_features_in_, "sigma": self.sigma_, **fitted}
         write_model(path, self, given, arrays, fitted=fitted, record=record, force=force)
 
 

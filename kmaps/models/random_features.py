@@ -4,9 +4,8 @@ An exponential kernel exp(-D² / 2σ²) is about the inner product of the random
 samples, so that an SVM with that kernel is about LIBLINEAR's on the features.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +13,6 @@ from numpy.random import RandomState
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
 
 from kmaps.checks import check_whole
 from kmaps.kernels import WIDTH_KERNELS, check_kernel
@@ -23,15 +21,12 @@ from kmaps.maps.random_fourier import RandomFeatures
 from kmaps.models.choice import Predict, along_c
 from kmaps.models.mapped_rows import MappedRows, StreamedRows, map_rows
 from kmaps.models.mapped_svc import MappedSVC
-from kmaps.models.stored import read_random_features
+from kmaps.models.stored import StoredLinear, read_random_features
 from kmaps.samples import like
 from kmaps.svm import LiblinearSVC
 from kmaps.svm.losses import MAX_ORDER, STORED, check_probability
-from kmaps.svm.model_file import ModelFile
 from kmaps.svm.probabilities import linear_scores
 from kmaps.svm.reduction import Labels
-
-_STORED = STORED["RandomFeatureSVC"]
 
 
 @dataclass(eq=False, repr=False)
@@ -141,6 +136,8 @@ class RandomFeatureSVC(MappedSVC):
     verbose: int = 0
 
     _dispatches: ClassVar[bool] = True
+    _stored = STORED["RandomFeatureSVC"]
+    _read = staticmethod(read_random_features)
 
     def _train(self, rows: MappedRows | StreamedRows, labels: Labels) -> None:
         if isinstance(rows, StreamedRows):
@@ -194,10 +191,10 @@ class RandomFeatureSVC(MappedSVC):
         check_probability(self)
         return learner
 
-    def _keep(self, random_map: RandomFeatures, coef: NDArray, intercept: NDArray) -> None:
-        self.map_, self.sigma_ = random_map, random_map.sigma_
-        self.coef_, self.intercept_ = coef, intercept
-        self.model_bytes_ = coef.nbytes + intercept.nbytes
+    def _keep(self, fitted_map: RandomFeatures, weights: NDArray, intercept: NDArray) -> None:
+        self.map_, self.sigma_ = fitted_map, fitted_map.sigma_
+        self.coef_, self.intercept_ = weights, intercept
+        self.model_bytes_ = weights.nbytes + intercept.nbytes
 
     def _scores(self, X: Any) -> NDArray:
         scores = linear_scores(self.map_.transform(X), self.coef_)
@@ -208,34 +205,14 @@ class RandomFeatureSVC(MappedSVC):
         outputs = self.map_.add_to_graph(graph, x)
         self._add_outputs(graph, graph.affine(outputs, self.coef_.T, self.intercept_))
 
-    def save(
-        self, path: str | Path, *, force: bool = False, record: Mapping[str, Any] | None = None
-    ) -> None:
-        """Write the weights and the key of the map's frequencies, as ``CodedSVC.save``."""
-        check_is_fitted(self)
-        self._write(path, _STORED, {"coef": self.coef_}, _described(self.map_), record, force)
+    def _parts(self) -> tuple[dict[str, NDArray], dict[str, Any]]:
+        return {"coef": self.coef_}, {
+            "key": str(self.map_.key_),  # of 64 bits, which not every reader of JSON keeps
+            "frequency_version": self.map_.frequency_version_,
+            "map_version": MAP_VERSION,
+        }
 
-    @classmethod
-    def from_file(cls, file: ModelFile) -> "RandomFeatureSVC":
-        """Return the model in an opened file, as :meth:`load` does."""
-        file.check_estimator(cls)
-        stored = read_random_features(file)
-        model = cls(**file.parameters)
-        model.classes_, model.n_features_in_ = stored.classes, stored.n_features
-        model._probabilities = stored.curves
+    def _stored_map(self, stored: StoredLinear) -> RandomFeatures:
+        unfitted = self._make_map().set_params(sigma=stored.sigma, random_state=0)
         width = csr_matrix((1, stored.n_features), dtype=np.float32)
-        with file.checking():
-            unfitted = model._make_map().set_params(sigma=stored.sigma, random_state=0)
-            random_map = unfitted.fit(width).with_key(stored.key)
-        model._keep(random_map, stored.coef, stored.intercept)
-        return model
-
-
-def _described(random_map: RandomFeatures) -> dict[str, object]:
-    """Return what `read_random_features` needs of a fitted map, of what JSON can say."""
-    return {
-        "sigma": random_map.sigma_,
-        "key": str(random_map.key_),  # of 64 bits, which not every reader of JSON keeps
-        "frequency_version": random_map.frequency_version_,
-        "map_version": MAP_VERSION,
-    }
+        return unfitted.fit(width).with_key(stored.key)

@@ -48,7 +48,6 @@ def given_parameters(file: ModelFile) -> Any:
 
 def read_random_features(file: ModelFile) -> StoredLinear:
     """Return what a file of `RandomFeatureSVC` holds."""
-    file.check_parameters(STORED["RandomFeatureSVC"])
     _check_versions(file)
     given = given_parameters(file)
     classes = file.labels()
@@ -87,11 +86,9 @@ def _check_versions(file: ModelFile) -> None:
 
 def read_landmarks(file: ModelFile) -> StoredLinear:
     """Return what a file of `LandmarkSVC` holds."""
-    file.check_parameters(STORED["LandmarkSVC"])
-    sigma, made_with = file.fitted.get("sigma"), file.parameters["sigma"]
-    if not (is_number(sigma) and sigma > 0) or made_with not in (None, sigma):
+    given, sigma = given_parameters(file), file.fitted.get("sigma")
+    if not (is_number(sigma) and sigma > 0) or given.sigma not in (None, sigma):
         raise file.damaged(f"sigma is {sigma!r}, expected the width that was trained with")
-    given = given_parameters(file)
     classes = file.labels()
     n_features = file.whole("n_features", 1, MAX_FEATURES)
     floats = np.float32, np.float64

@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Callable, Mapping
-from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +13,9 @@ from sklearn.exceptions import ConvergenceWarning
 from kmaps.errors import InputError
 from kmaps.models.choice import AUTO, along_c, cross_validate, stratified_sample
 from kmaps.models.coded_path import choose_along_path
-from kmaps.svm import CodedSVC, count_problems
-from kmaps.svm.coded.estimator import Progress
-from kmaps.svm.learner import LabelledSource, Ways
+from kmaps.parallel import showing
+from kmaps.svm import CodedSVC
+from kmaps.svm.learner import LabelledSource
 
 if TYPE_CHECKING:
     from kmaps.models.mapped_svc import MappedSVC
@@ -64,9 +63,10 @@ def train_model(
         chosen C alone; ``cv_s`` the choice.
     """
     start = clock()
-    if not isinstance(model, CodedSVC) and model.sigma == AUTO:
-        model.set_params(sigma=_width(model, source, costs, folds, hold_out, seed))
-    rows: Any = model.prepare_rows(source)
+    with showing(report):
+        if not isinstance(model, CodedSVC) and model.sigma == AUTO:
+            model.set_params(sigma=_width(model, source, costs, folds, hold_out, seed))
+        rows: Any = model.prepare_rows(source)
     y = source.labels()
     held = None
     if hold_out is not None:
@@ -74,9 +74,10 @@ def train_model(
         held = rows.take(left_out), y[left_out]
         rows, y = rows.take(members), y[members]
     read = clock()
-    compared = _choose_c(model, rows, y, costs, folds, seed, report)
-    chosen = clock()
-    unfinished = _fit(model, rows, y, report)
+    with showing(report):
+        compared = _choose_c(model, rows, y, costs, folds, seed)
+        chosen = clock()
+        unfinished = _fit(model, rows, y)
     trained = clock()
     facts = training_facts(
         model, len(rows), compared, (folds or DEFAULT_FOLDS) if compared else None
@@ -164,53 +165,32 @@ def _parts(y: NDArray, part: float, seed: int) -> tuple[NDArray[np.intp], NDArra
     return members, left_out
 
 
-def _fit(model: "CodedSVC | MappedSVC", rows: Any, y: NDArray, report: Report) -> list[str]:
+def _fit(model: "CodedSVC | MappedSVC", rows: Any, y: NDArray) -> list[str]:
     """Train; return what did not converge, which is warned of as well."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        if isinstance(model, CodedSVC):
-            model.fit(rows, y, progress=_gap_report(model, len(set(y.tolist())), report))
-        else:
-            model.fit(rows, y)
+        model.fit(rows, y)
     for one in caught:
         warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
     return [str(one.message) for one in caught if issubclass(one.category, ConvergenceWarning)]
 
 
 def _choose_c(
-    model: "CodedSVC | MappedSVC",
-    rows: Any,
-    y: NDArray,
-    costs: Any,
-    folds: int | None,
-    seed: int,
-    report: Report,
+    model: "CodedSVC | MappedSVC", rows: Any, y: NDArray, costs: Any, folds: int | None, seed: int
 ) -> list[dict[str, float]]:
     """Give the model the best C; return the accuracy of each, of a single one only with folds."""
     single = not isinstance(costs, str) and len(costs) == 1
     if single and folds is None:
         model.set_params(C=costs[0])
         return []
-    folds, progress = folds or DEFAULT_FOLDS, partial(report, "choose C")
+    folds = folds or DEFAULT_FOLDS
     # A choice compares models that stop early; what a single C reaches is measured as it trains.
     if isinstance(model, CodedSVC) and not single:
-        choice = choose_along_path(model, rows, y, costs, folds=folds, seed=seed, progress=progress)
+        choice = choose_along_path(model, rows, y, costs, folds=folds, seed=seed)
     else:
         choice = cross_validate(
-            lambda of: along_c(model, rows.take(of), y[of]),
-            costs,
-            y,
-            folds=folds,
-            seed=seed,
-            progress=progress,
+            lambda of: along_c(model, rows.take(of), y[of]), costs, y, folds=folds, seed=seed
         )
     model.set_params(C=choice.C)
     tried = zip(choice.grid, choice.accuracies, strict=True)
     return [{"C": C, "accuracy": accuracy} for C, accuracy in tried]
-
-
-def _gap_report(model: CodedSVC, n_classes: int, report: Report) -> Progress:
-    """Return a progress of training: how far the gaps have come, by their logarithms."""
-    n = count_problems(n_classes, model.multiclass)
-    ways = Ways(n, model.tol)
-    return lambda k, passes, gap: report("train", round(1000 * ways.to(k, gap)), 1000 * n)

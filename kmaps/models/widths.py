@@ -23,9 +23,10 @@ from kmaps.gram_matrix import squared_distance
 from kmaps.kernels import WIDTH_KERNELS
 from kmaps.models import choice
 from kmaps.models.landmarks import exponential, mean_width
+from kmaps.parallel import Progress, showing
 from kmaps.samples import check_array
 from kmaps.svm import KernelSVC
-from kmaps.svm.learner import Progress, input_errors
+from kmaps.svm.learner import input_errors
 from kmaps.svm.reduction import check_sample_weight
 
 _DIVISORS = choice.Powers(2.0, -6, 12)  # t, of the mean squared distance
@@ -146,17 +147,16 @@ def _compare(
     extended_c: bool,
 ) -> WidthChoice:
     """Choose among the widths with these scores by C; or of one width, if the model has one."""
-    extended, progress = (
-        model.sigma == choice.AUTO,
-        Progress(type(model).__name__ if model.verbose else ""),
-    )
+    extended = model.sigma == choice.AUTO
+    progress = Progress(type(model).__name__ if model.verbose else "")
     compared: dict[float, dict[float, NDArray]] = {}
     best: dict[float, NDArray] = {}
     values = _START if extended else (1.0,)
     while values:
         total = len(compared) + len(values)
         for t in values:
-            compared[t] = scores_of(t)
+            with showing(None):  # the trainings of one width
+                compared[t] = scores_of(t)
             best[t] = compared[t][choice.choose(compared[t], extended=extended_c)]
             progress.compared(len(compared), total, "widths")
         values = choice.extension(best, _DIVISORS) if extended else ()

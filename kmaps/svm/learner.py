@@ -4,10 +4,8 @@ import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from math import log
 from pathlib import Path
-from threading import Lock
-from time import monotonic, perf_counter
+from time import perf_counter
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -22,11 +20,11 @@ from sklearn.utils.validation import check_is_fitted
 from kmaps.checks import check_choice, check_room
 from kmaps.errors import ConfigError, InputError, KmapsError
 from kmaps.estimators import BaseEstimator, ClassifierMixin
+from kmaps.parallel import Progress
 from kmaps.samples import namespace, row_blocks, validate_data
 from kmaps.svm import reduction
 from kmaps.svm.losses import REDUCTIONS, Floats
 
-_PATIENCE_S = 2.0  # between two lines on how far a training is
 _FEWEST_ROWS = 64  # that are scored at once: tables of very many problems are made for each block
 
 
@@ -66,72 +64,6 @@ class PreparedRows(Protocol):
 def taken(X: Any, members: reduction.Places) -> Any:
     """Return some of the samples of an array, a CSR matrix or prepared rows."""
     return X[members] if isinstance(X, np.ndarray) or issparse(X) else X.take(members)
-
-
-class Ways:
-    """How far problems have come: by the logarithm of the gap of each, 0 at 1 and 1 at ``tol``."""
-
-    def __init__(self, total: int, tol: float):
-        self._tol, self._each, self.sum = tol, np.zeros(total), 0.0
-
-    def to(self, k: int, gap: float) -> float:
-        """Note the gap of a problem; return how far all have come together."""
-        come = log(gap) / log(self._tol) if 0 < self._tol < min(gap, 1.0) else 1.0
-        further = max(0.0, come - self._each[k])
-        self._each[k] += further
-        self.sum += further
-        return self.sum
-
-
-class Progress:
-    """Prints how far a training is and the time left, every two seconds at most.
-
-    Without a ``name`` it prints nothing.
-    """
-
-    def __init__(self, name: str, total: int = 0, tol: float = 0.0):
-        self._name, self._total, self._lock = name, total, Lock()
-        self._ways, self._solved = Ways(total, tol), 0
-        self._begun = self._shown = monotonic()
-
-    def say(self, what: str) -> None:
-        """Print a line."""
-        if self._name:
-            print(f"[{self._name}] {what}", flush=True)
-
-    def at(self, part: float, what: str) -> None:
-        """Say what is done, ``part`` of all, when it is time."""
-        now = monotonic()
-        if part > 0 and now - self._shown >= _PATIENCE_S:
-            self._shown = now
-            minutes, seconds = divmod(round((now - self._begun) * (1 / part - 1)), 60)
-            self.say(f"{what}, about {minutes}:{seconds:02} left")
-
-    def compared(self, done: int, total: int, what: str = "values of C") -> None:
-        """Say how many values of a parameter are compared."""
-        self.at(done / total, f"{done} of {total} {what} compared")
-
-    def passed(self, k: int, passes: float, gap: float) -> None:
-        """Take the gap of a problem that is being solved."""
-        with self._lock:
-            self._ways.to(k, gap)
-            self._say_solved()
-
-    def counted(self, solve: Callable[..., Any]) -> Callable[..., Any]:
-        """Return ``solve``, of one of the problems, which is counted."""
-
-        def of_one(*which: Any) -> Any:
-            found = solve(*which)
-            with self._lock:
-                self._solved += 1
-                self._say_solved()
-            return found
-
-        return of_one if self._name else solve
-
-    def _say_solved(self) -> None:
-        part = max(self._solved, self._ways.sum) / self._total
-        self.at(part, f"{self._solved:,} of {self._total:,} solved")
 
 
 class Learner(BaseEstimator):
@@ -176,7 +108,7 @@ class Learner(BaseEstimator):
 
         return export([self], path, dtype=dtype, force=force)
 
-    def _progress(self, total: int = 0) -> "Progress":
+    def _progress(self, total: int = 0) -> Progress:
         """Return what prints how far a training is, of so many problems, if it is ``verbose``."""
         progress = Progress(type(self).__name__ if self.verbose else "", total, self.tol or 0.0)
         if total:

@@ -22,7 +22,7 @@ from sklearn.utils.metaestimators import available_if
 
 from kmaps.checks import present
 from kmaps.errors import ConfigError, InputError
-from kmaps.parallel import product
+from kmaps.parallel import part_of, product
 from kmaps.samples import as_numpy, is_foreign, like, namespace
 from kmaps.svm.learner import ReducedClassifier, taken
 from kmaps.svm.losses import Floats
@@ -138,8 +138,9 @@ def held_out_scores(
     splits = StratifiedKFold(folds, shuffle=True, random_state=seed)
     model, scores = clone(learner).set_params(probability=None), None
     y = learner.classes_[labels.codes]
-    for train, test in splits.split(y, y):
-        found = model._scores_of_others(rows, y, labels.weights, train, test)
+    for k, (train, test) in enumerate(splits.split(y, y)):
+        with part_of(folds, k, "probabilities: trained without a fold"):
+            found = model._scores_of_others(rows, y, labels.weights, train, test)
         if scores is None:
             scores = np.empty((len(y), *found.shape[1:]))
         scores[test] = found

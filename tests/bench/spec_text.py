@@ -1,51 +1,19 @@
 """Experiment files to change, and what is wrong with one."""
 
+from pathlib import Path
+
 import pytest
 
 from kmaps.bench.kinds import load as spec
 from kmaps.errors import ConfigError
 
-GOOD = """\
-experiment: small
-about: words
-dataset: {name: digits, train: 200, test: 100}
-features: {name: intensity, normalize: l1}
-splits: 2
-kernels: [chi2, js]
-reductions: [ovo, ovr]
-baselines: [linear, exact]
-maps:
-  - {map: homogeneous, order: [1, 2]}
-  - map: homogeneous
-    order: 3
-learner: {loss: hinge, bias: 1}
-C:
-  grid: [1, 1e-2, 10]
-  folds: 3
-  samples: 100
-"""
 
-ROWS = """\
-experiment: small
-dataset: {name: digits, train: 200, test: 100}
-splits: 2
-kernels: [chi2, js]
-reductions: [ovo, ovr]
-baselines: [linear, exact]
-maps:
-  - {map: homogeneous, order: [1, 2]}
-C: {grid: [0.1, 1], folds: 3}
-"""
+def text_of(name: str) -> str:
+    """Return an experiment of the folder next to this file."""
+    return (Path(__file__).parent / "experiments" / f"{name}.yaml").read_text()
 
-SMALL = """\
-experiment: small
-dataset: {name: digits, train: 120, test: 80}
-splits: 2
-kernels: [chi2]
-reductions: [ovo]
-baselines: [linear, exact]
-C: {grid: [0.1, 1], folds: 3}
-"""
+
+GOOD, ROWS, SMALL = map(text_of, ("small", "rows", "two-methods"))
 
 
 def mistakes(text: str) -> list[str]:

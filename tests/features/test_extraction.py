@@ -248,7 +248,7 @@ def test_colour_and_palette_files_become_grey(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["intensity", "hog-pyramid"])
-def test_what_features_refuse(files, name):
+def test_what_features_refuse(files, name, monkeypatch):
     with pytest.raises(InputError, match=f"files {name}: no images to extract"):
         extract(files, name, rows=[])
     arrays = dataset([noise(20, 20), noise(2, 9)], name="arrays")  # called by their numbers
@@ -256,6 +256,9 @@ def test_what_features_refuse(files, name):
         extract(arrays, "phog")
     with pytest.raises(InputError, match=f"files: the images differ in size, {name} needs them"):
         extract(files, name)
+    monkeypatch.setattr("PIL.Image.MAX_IMAGE_PIXELS", 100)  # Pillow refuses twice as many
+    with pytest.raises(DataError, match=r"0\.jpg: cannot be read: Image size \(600 pixels\) exc"):
+        extract(files, name, rows=[0])
 
 
 def test_blocks_leave_the_threads_to_each_other(drawn, small_blocks, monkeypatch):

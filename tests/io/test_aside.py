@@ -95,6 +95,7 @@ def test_an_archive_without_labels_has_none(tmp_path):
         ({"y": [0, 1, np.nan, 1]}, None, "y: label 2 is nan, expected a finite number"),
         ({"kinds": [0, 1, 0, 1]}, "kind", "holds no array 'kind', did you mean 'kinds'"),
         ({"y": [0, 1, 0, 1j]}, None, "y holds values of type complex128"),
+        ({"y": [0, 1, 0, None]}, None, "y holds values of type object"),
     ],
 )
 def test_what_are_no_labels_of_an_archive(tmp_path, arrays, column, message):

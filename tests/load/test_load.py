@@ -11,8 +11,10 @@ from statistics import median
 
 import cell_workers
 import numpy as np
+import psutil
 import pytest
 
+from kmaps import CodedSVC
 from kmaps.bench.kinds import load as spec
 from kmaps.bench.records.file import read_records
 from kmaps.bench.run import runner
@@ -104,3 +106,14 @@ def test_memory_of_files_of_any_size(tmp_path, record_property):
         assert more < SLACK_BYTES + a_row * ROWS, f"{name}: {more / 1e6:.0f} MB more"
         what = f"load: rows of {name}, {peaks[name, ROWS] / 1e6:.0f} MB, {seconds[name]:.0f} s"
         record_property("soak", (what, ROWS))
+
+
+def test_predictions_leak_nothing(record_property):
+    X, memory = np.random.default_rng(0).random((90, 6), np.float32), psutil.Process().memory_info
+    model, resident = CodedSVC(probability="temperature").fit(X, X[:, 0] > 0.5), []
+    for calls in (1000, 10_000):
+        for _ in range(calls):
+            model.predict_proba(X[:9])
+        resident.append(memory().rss)
+    assert resident[1] - resident[0] < 2e6
+    record_property("soak", ("load: predictions by one model", 10_000))

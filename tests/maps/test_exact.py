@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from kmaps import threads
 from kmaps.codes import LookupTable, Quantizer
 from kmaps.kernels import KERNELS
 from kmaps.maps import ExactMap
@@ -78,3 +79,13 @@ def test_other_values_go_to_the_nearest_level():
     np.testing.assert_array_equal(feature_map.transform([[0.15], [0.65], [0.75]]), Z)
     with pytest.warns(UserWarning, match="1 of 2 values lie outside the range that ExactMap"):
         np.testing.assert_array_equal(feature_map.transform([[1.5], [1.0]])[0], Z[2])
+
+
+def test_tables_that_are_made_already_do_not_count_again(monkeypatch):
+    """What was free at the start is less by then: a fit must not be refused halfway."""
+    asked = []
+    monkeypatch.setattr("kmaps.mercer.check_room", lambda _, n_bytes, remedy: asked.append(n_bytes))
+    monkeypatch.setattr("kmaps.mercer._BLOCK_VALUES", 1)
+    with threads(1):
+        table = ExactMap("intersection").fit(RNG.random((60, 5))).table_
+    assert asked == [table.nbytes * (10 - made) // 5 for made in range(5)]

@@ -68,6 +68,13 @@ def test_the_file_is_plain_arrays(tmp_path):
     assert "random_state" not in header["parameters"]
 
 
+def test_a_model_that_somebody_changed_with_care_is_a_model(tmp_path):
+    model = RandomFeatureSVC("exp-js", 5).fit(X, Y > 0)
+    model.save(tmp_path / "m.npz")
+    change(tmp_path / "m.npz", coef=np.negative, intercept=np.negative)
+    assert (load_model(tmp_path / "m.npz").predict(X) != model.predict(X)).all()
+
+
 def test_the_model_of_another_estimator(tmp_path):
     path = tmp_path / "m.npz"
     CodedSVC().fit(X, Y).save(path)

@@ -37,13 +37,14 @@ LEARNERS = [
 def test_verbose_says_how_many_problems_are_left_and_how_long_they_take(
     learner, monkeypatch, capsys
 ):
-    monkeypatch.setattr("kmaps.svm.learner._PATIENCE_S", 0.0)
+    monkeypatch.setattr("kmaps.parallel._PATIENCE_S", 0.0)
     name = type(learner).__name__
     learner.fit(X, Y)
     first, *solved = capsys.readouterr().out.splitlines()
     assert first == f"[{name}] 6 binary problems"
     told = [
-        re.fullmatch(rf"\[{name}\] (\d) of 6 solved, about \d+:\d\d left", line) for line in solved
+        re.fullmatch(rf"\[{name}\] (\d) of 6 problems solved, about \d+:\d\d left", line)
+        for line in solved
     ]
     numbers = [int(line[1]) for line in told]  # gaps on the way are told of as well
     assert numbers == sorted(numbers)
@@ -54,19 +55,19 @@ def test_verbose_says_how_many_problems_are_left_and_how_long_they_take(
 @pytest.mark.parametrize(
     ("model", "lines"),
     [
-        (CodedSVCCV(verbose=1), ["[1-9] of [1-9] values of C compared", "0 of 4 solved"]),
-        (RandomFeatureSVC(n_frequencies=20, verbose=1), ["4 of 4 solved"]),
+        (CodedSVCCV(verbose=1), ["[1-9] of [1-9] values of C compared", "0 of 4 problems solved"]),
+        (RandomFeatureSVC(n_frequencies=20, verbose=1), ["4 of 4 problems solved"]),
         (
             LandmarkSVC(n_landmarks=20, sigma=1.0, verbose=1),
             ["60 of 60 rows in the first pass", r"\d+ passes, a gap of \d\.\de-0\d"],
         ),
         (LandmarkSVC(n_landmarks=20, verbose=1), ["4 of 4 widths compared", r"\d passes, a gap.*"]),
-        (KernelSVCCV("exp-chi2", verbose=1), ["4 of 4 widths compared", "6 of 6 solved"]),
+        (KernelSVCCV("exp-chi2", verbose=1), ["4 of 4 widths compared", "6 of 6 problems solved"]),
     ],
     ids=str,
 )
 def test_choices_and_passes_are_told_of_with_the_time_left(model, lines, monkeypatch, capsys):
-    monkeypatch.setattr("kmaps.svm.learner._PATIENCE_S", 0.0)
+    monkeypatch.setattr("kmaps.parallel._PATIENCE_S", 0.0)
     model.fit(X, Y)
     told = capsys.readouterr().out
     for line in lines:

@@ -81,5 +81,7 @@ def test_a_data_frame_comes_back_with_names(transformer):
     "learner", [CodedSVC(), CodedSVR(), CodedRidge(), CodedSVCCV(Cs=[1.0])], ids=str
 )
 def test_selectors_find_the_feature_that_counts_with_their_defaults(learner):
+    """By `feature_importances_`, for which they look where there is no `coef_`."""
     for selector in (RFE(learner), SelectFromModel(learner)):
         assert selector.fit(X, Y).get_support().tolist() == [True, False, False]
+    assert selector.estimator_.feature_importances_.argmax() == 0

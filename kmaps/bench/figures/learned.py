@@ -156,11 +156,13 @@ def draw_trade_off(records: Sequence[Record], path: Path) -> None:
             series.append(Series(title, "", [], point.quality, "level", end=end, look=_LEVEL))
         for learner in found:
             for k, (what, points) in enumerate(lines_of(learner)):
-                at = [getattr(point, cost) for point in points]
-                series.append(_quality(title, f"{learner.name}{what}", learner, at, points, k))
-    x = {title: Axis(title, log=True) for title in costs.values()}
-    y = Axis(f"{quality(records).replace('_', ' ')}, %")
-    draw_series(series, path, x, y, size=(5.5, 4.8), sharey=True, titles=False)
+                at, y = [getattr(one, cost) for one in points], [one.quality for one in points]
+                error = [point.spread for point in points]
+                label, hue = f"{learner.name}{what}", learner.name
+                series.append(Series(title, label, at, y, error=error, hue=hue, dash=k))
+    axes = {title: Axis(title, log=True) for title in costs.values()}
+    up = Axis(f"{quality(records).replace('_', ' ')}, %")
+    draw_series(series, path, axes, up, size=(5.5, 4.8), sharey=True, titles=False)
 
 
 def draw_sparsity(records: Sequence[Record], path: Path) -> None:
@@ -187,18 +189,6 @@ def draw_sparsity(records: Sequence[Record], path: Path) -> None:
                 series.append(Series(title, label, at, y, error=error, hue=hue, dash=k))
     axes = {title: Axis(title, log=title == _COSTS["us"]) for title in shown}
     draw_series(series, path, Axis("C", log=True), axes, size=(3.9, 4.2), titles=False)
-
-
-def _quality(
-    panel: str,
-    label: str,
-    learner: LearnerPoints,
-    at: list[float],
-    points: Sequence[TrialPoint],
-    dash: int,
-) -> Series:
-    y, error = [point.quality for point in points], [point.spread for point in points]
-    return Series(panel, label, at, y, error=error, hue=learner.name, dash=dash)
 
 
 def lines_of(learner: LearnerPoints) -> list[tuple[str, list[TrialPoint]]]:

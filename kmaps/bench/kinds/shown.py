@@ -1,6 +1,5 @@
 """What shows the records of a kind of experiment: judged columns, measures, figures, sections."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -60,7 +59,7 @@ def _arrays_of(records: Sequence[Record], folder: Path, name: str) -> dict[str, 
     return arrays
 
 
-class Shown(ABC):
+class Shown:
     """What shows the records of a kind; `show.py` of its package has one, called ``SHOWN``.
 
     It imports nothing that measures, so that reading records does not either.
@@ -68,12 +67,12 @@ class Shown(ABC):
 
     fills: ClassVar[tuple[str, ...]]
     judged: ClassVar[tuple[Judged, ...]]
+    measured: ClassVar[tuple[str, ...]]  # keys of `kmaps.bench.records.measures.MEASURES`
     known_figures: ClassVar[Mapping[str, Figure]] = {}
 
-    @abstractmethod
     def measures(self, records: Sequence[Record]) -> tuple[str, ...]:
-        """Return what tables show unasked: keys of
-        :data:`kmaps.bench.records.measures.MEASURES`."""
+        """Return what tables show unasked."""
+        return self.measured
 
     def figures(self, experiment: Any) -> dict[str, Figure]:
         """Return the figures of an experiment by the names of their files, without the suffix:

@@ -213,12 +213,7 @@ def _ours(number: PrintedNumber, runs: Mapping[str, Lines]) -> float | None:
     if not values:
         return None
     if number.measure == SUM_OF_SQUARES:
-        return fmean(values) ** 2 * _n_pairs(records[0])
+        low, high = map(int, records[0]["options"]["range"].split(":"))
+        return fmean(values) ** 2 * (high - low + 1) ** 2  # of all pairs
     middle = median if number.measure == "time" else fmean
     return _SCALES[number.unit] * middle(values)
-
-
-def _n_pairs(record: Record) -> int:
-    """Return how many pairs of whole numbers a range such as ``0:127`` has."""
-    low, high = map(int, record["options"]["range"].split(":"))
-    return (high - low + 1) ** 2

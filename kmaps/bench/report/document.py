@@ -29,6 +29,7 @@ _MOST_ROWS = (10_000, 1_000, 100, 10)  # of each table, so that the page is no l
 _IMAGES = {".svg": "image/svg+xml", ".png": "image/png"}
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
 _SECONDS = 120  # that printing may take
+_SCROLLS = '<div class="table" role="region" tabindex="0" aria-label="Numbers of the findings">'
 _BEGINS = (b"\x89PNG\r\n", b"<?xml", b"<svg")
 
 
@@ -198,7 +199,8 @@ def _block(text: str) -> "Markup":
 
     if not isinstance(text, forms.Markdown):
         return Markup("<p>{}</p>").format(forms.one_line(text))
-    return Markup(_parser().render(printable(text)))
+    made = _parser().render(printable(text)).replace("<table>", f"{_SCROLLS}<table>")
+    return Markup(made.replace("</table>", "</table></div>"))
 
 
 def as_pdf(page: Page) -> bytes:

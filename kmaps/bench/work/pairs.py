@@ -10,7 +10,6 @@ spread over the pairs, which falls as the errors of the features average out (pa
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,22 +22,6 @@ from kmaps.bench.work.samples import Split
 from kmaps.bench.work.storage import storage
 from kmaps.features import Matrix
 from kmaps.kernels import OF_ONE_VARIABLE, STATIONARY
-
-
-@dataclass(frozen=True)
-class PairErrors:
-    """Errors over all pairs of a test and a training sample, per feature.
-
-    ``bias`` is the absolute mean error, ``deviation`` its standard deviation over the pairs;
-    ``stored`` has the columns of :func:`kmaps.bench.work.storage.storage` on the training rows.
-    """
-
-    linf: float
-    rms: float
-    bias: float
-    deviation: float
-    dim: int
-    stored: dict[str, Any]
 
 
 def scalar_of(name: str, sigma: float) -> str | ScalarKernel:
@@ -59,9 +42,14 @@ def pair_errors(
     sigma: float,
     x_train: Matrix,
     x_test: Matrix,
-) -> PairErrors:
+) -> dict[str, Any]:
     """Fit the additive map ``make(kernel)`` on training samples and compare it with its kernel;
-    ``sigma`` is the width of a kernel of :data:`kmaps.kernels.OF_ONE_VARIABLE`."""
+    ``sigma`` is the width of a kernel of :data:`kmaps.kernels.OF_ONE_VARIABLE`.
+
+    Returned are columns of records: errors over all pairs of a test and a training sample, per
+    feature, where ``bias`` is the absolute mean error and ``deviation`` its standard deviation over
+    the pairs; and those of :func:`kmaps.bench.work.storage.storage` on the training rows.
+    """
     scalar = scalar_of(kernel, sigma)
     fitted = make(scalar).fit(x_train)
     encoded = fitted.transform(x_train)
@@ -69,14 +57,14 @@ def pair_errors(
     dense = product.toarray() if issparse(product) else product
     exact = gram(x_test, x_train, kernel=scalar)
     error = (dense.astype(np.float64) - exact) / x_train.shape[1]
-    return PairErrors(
-        linf=float(np.abs(error).max()),
-        rms=float(np.sqrt(np.mean(error**2))),
-        bias=float(abs(error.mean())),
-        deviation=float(error.std()),
-        dim=encoded.shape[1],
-        stored=storage(x_train, fitted, encoded, 0),
-    )
+    return {
+        "linf": float(np.abs(error).max()),
+        "rms": float(np.sqrt(np.mean(error**2))),
+        "bias": float(abs(error.mean())),
+        "deviation": float(error.std()),
+        "dim": encoded.shape[1],
+        **storage(x_train, fitted, encoded, 0),
+    }
 
 
 def uniform_samples(range: str, n_features: int, train: int, test: int, split: int) -> Split:

@@ -12,7 +12,7 @@ The first part is the error of the additive map inside, and does not depend on t
 frequencies; the second is random and falls as 1/√m (genrbf Sect. 2.3).
 """
 
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,26 +28,16 @@ EXP_OF = {additive: name for name, additive in EXP_KERNELS.items()}
 """The exponential kernel of each metric."""
 
 
-@dataclass(frozen=True)
-class RandomErrors:
-    """Errors over all pairs of a test and a training sample, and over all draws: the largest, the
-    root of the mean square, and that of the additive and of the random part."""
-
-    linf: float
-    rms: float
-    additive_rms: float
-    random_rms: float
-    dim: int
-
-
 def random_errors(
     feature_map: RandomFeatures, kernel: str, x_train: Matrix, x_test: Matrix, draws: range
-) -> RandomErrors:
+) -> dict[str, Any]:
     """Compare a map with its kernel, drawing its frequencies several times.
 
     The kernel is ``rbf`` or an exponential kernel, ``exp-…``; of a RadialMap it is the additive
     kernel of its metric. The map is fitted on ``x_train``, which also gives its sigma, with the
-    number of each draw as its ``random_state``.
+    number of each draw as its ``random_state``. Returned are columns of records: of the errors over
+    all pairs of a test and a training sample, and over all draws, the largest, the root of the mean
+    square, and that of the additive and of the random part.
     """
     if not isinstance(feature_map, RandomFeatures):
         raise ConfigError(f"map {type(feature_map).__name__}: draws no frequencies")
@@ -66,8 +56,13 @@ def random_errors(
         largest = max(largest, float(np.abs(product - exact).max()))
         whole.append(_rms(product - exact))
         random.append(_rms(product - limit))
-    columns = _rms(np.array(whole)), _rms(limit - exact), _rms(np.array(random))
-    return RandomErrors(largest, *columns, dim=2 * fitted.n_frequencies)
+    return {
+        "linf": largest,
+        "rms": _rms(np.array(whole)),
+        "additive_rms": _rms(limit - exact),
+        "random_rms": _rms(np.array(random)),
+        "dim": 2 * fitted.n_frequencies,
+    }
 
 
 def _radial(fitted: RandomFeatures, x: Matrix, y: Matrix, metric: str) -> NDArray:

@@ -5,7 +5,6 @@ a linear classifier on an additive map learns one function of x and one of y; wi
 are parabolas.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,18 +14,6 @@ from scipy.sparse import issparse
 from kmaps.svm import LiblinearSVC
 
 
-@dataclass(frozen=True)
-class ToyFit:
-    """A map's fit of the toy problem: the learned function of the first coordinate at some values,
-    less its mean, the accuracy on the training points, and the outputs of both coordinates.
-    """
-
-    x: NDArray[np.float64]
-    function: NDArray[np.float64]
-    accuracy: float
-    dim: int
-
-
 def toy_points(side: int, radius: float) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Return the points of the grid, (side², 2), and whether each lies in the disc."""
     ticks = np.linspace(-1, 1, side)
@@ -34,9 +21,14 @@ def toy_points(side: int, radius: float) -> tuple[NDArray[np.float64], NDArray[n
     return points, (np.hypot(*points.T) <= radius).astype(np.int64)
 
 
-def fit_toy(feature_map: Any, side: int, radius: float, C: float) -> ToyFit:
-    """Train LIBLINEAR (squared hinge) on the encoded points; return the function it learned of
-    x."""
+def fit_toy(
+    feature_map: Any, side: int, radius: float, C: float
+) -> tuple[dict[str, Any], dict[str, NDArray[np.float64]]]:
+    """Train LIBLINEAR (squared hinge) on the encoded points.
+
+    Returned are the accuracy on the training points and the outputs of both coordinates, and the
+    learned function of the first coordinate at some values x, less its mean.
+    """
     points, inside = toy_points(side, radius)
     encoded = feature_map.fit(points).transform(points)
     model = LiblinearSVC(C=C).fit(encoded, inside)
@@ -45,4 +37,5 @@ def fit_toy(feature_map: Any, side: int, radius: float, C: float) -> ToyFit:
     line = line.toarray() if issparse(line) else line
     own = line.shape[1] // 2  # the columns of the first coordinate
     function = line[:, :own] @ model.coef_[0, :own]
-    return ToyFit(x, function - function.mean(), model.score(encoded, inside), encoded.shape[1])
+    columns = {"accuracy": model.score(encoded, inside), "dim": encoded.shape[1]}
+    return columns, {"x": x, "function": function - function.mean()}

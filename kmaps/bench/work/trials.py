@@ -7,7 +7,7 @@ it does so for each of them against the rest, as a detector would, and takes the
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,9 +69,8 @@ def tasks_of(split: Split, classes: Sequence[str] = ()) -> Tasks:
     return Tasks(split.x_train, split.x_test, both, judge, split.sizes)
 
 
-@dataclass(frozen=True)
-class Folds:
-    n: int
+class Folds(NamedTuple):
+    folds: int
     seed: int
     samples: int | None = None
 
@@ -272,15 +271,7 @@ def _choose(tasks: Tasks, paths: Callable[[Places], list[Predict]], folds: Folds
         return np.array(found)
 
     score = precisions if tasks.judge else right
-    return cross_validate(
-        prepare,
-        AUTO,
-        strata.ravel(),
-        folds=folds.n,
-        seed=folds.seed,
-        samples=folds.samples,
-        score=score,
-    )
+    return cross_validate(prepare, AUTO, strata.ravel(), score=score, **folds._asdict())
 
 
 def _strongest(feature_map: Any, pilot: Any, keep: int) -> Any:

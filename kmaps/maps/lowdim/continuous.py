@@ -56,10 +56,6 @@ class SampledTarget:
         weight = self.target.weight(self.points)[:, None]
         return weight * atom_values(frequencies, self.points, form)
 
-    def with_points(self, points: NDArray) -> "SampledTarget":
-        """Add points, those where the true error peaks."""
-        return replace(self, points=np.concatenate([self.points, points]))
-
 
 def best_weights(
     sampled: SampledTarget, frequencies: NDArray, form: str, near: Fit | None = None
@@ -145,6 +141,7 @@ def polish(
             best, least = cosines, float(heights.max())
         if heights.max() <= (1 + precision) * fit.error:
             break
-        sampled = sampled.with_points(points[heights > fit.error])
+        peaks = points[heights > fit.error]
+        sampled = replace(sampled, points=np.concatenate([sampled.points, peaks]))
     kept = best.weights > 0
     return CosineSum(best.frequencies[kept], best.weights[kept], best.form), least

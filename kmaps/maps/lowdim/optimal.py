@@ -146,7 +146,8 @@ class GlobalSearch:
 
     def _explore(self, box: Box, bound: float) -> tuple[float, float]:
         """Solve the relaxed program of a box: return its value, and a proven lower bound."""
-        chosen = self._first_columns(box)
+        spread = [np.linspace(low, high, _COLUMNS).round().astype(int) for low, high in box]
+        chosen = np.unique(np.concatenate([*spread, [0] if self.constant else []]).astype(int))
         while True:
             fit = minimise(self.atoms[:, chosen], self.values, guess=self.error)
             self.programs += 1
@@ -168,10 +169,6 @@ class GlobalSearch:
                 self._suggest(box, chosen, fit.x)
                 return fit.error, bound
             chosen = wider
-
-    def _first_columns(self, box: Box) -> NDArray:
-        spread = [np.linspace(low, high, _COLUMNS).round().astype(int) for low, high in box]
-        return np.unique(np.concatenate([*spread, [0] if self.constant else []]).astype(int))
 
     def _with_violated(self, chosen: NDArray, box: Box, ceilings: NDArray) -> NDArray:
         """Add the ends of each interval's worst cells to the columns."""

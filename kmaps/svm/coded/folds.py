@@ -18,7 +18,7 @@ from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
 from kmaps._loops.train import Task
-from kmaps.parallel import for_blocks, num_threads
+from kmaps.parallel import Progress, for_blocks, num_threads
 from kmaps.svm.coded.classifier import CodedSVC
 from kmaps.svm.coded.descent import solve
 from kmaps.svm.coded.problem import CodedProblem, make_task
@@ -88,16 +88,15 @@ class FoldModels:
         # Descent has no use for BLAS, and to look for it takes as long as a small problem.
         blas = threadpool_limits(1, user_api="blas") if sparse else nullcontext()
         with weights_in_memory(n_weights, n_models), blas:
-            found = for_blocks(partial(self._train, n_weights), len(self.jobs), 1)
+            train = Progress("", len(self.jobs)).counted(partial(self._train, n_weights))
+            found = for_blocks(train, len(self.jobs), 1)
         gaps = np.array([gap for _, gap in found])
         self.folds[0].learner._warn_of_gaps(gaps, 3, " without held-out samples")
         columns = iter(scores for scores, _ in found)
         labels = []
         for fold in self.folds:
-            scores, classes = (
-                np.stack([next(columns) for _ in fold.problems], 1),
-                fold.learner.classes_,
-            )
+            scores = np.stack([next(columns) for _ in fold.problems], 1)
+            classes = fold.learner.classes_
             decision = combine_scores(scores, len(classes), fold.learner.multiclass)
             labels.append(classes[winners(decision)])
         return labels

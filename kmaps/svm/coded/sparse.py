@@ -69,10 +69,6 @@ class CodedColumns:
         codes[np.searchsorted(rows.bounds, places, side="right") - 1] = rows.codes[places]
         return codes[self.members]
 
-    def model_weights(self, weights: NDArray[np.float64]) -> NDArray[np.float32]:
-        """Return the weights (d, r) on the columns as those on the tables, without their scale."""
-        return (weights.reshape(self.shape) * self.root[:, None]).astype(np.float32)
-
 
 def solve_sparse(
     training: CodedRows,
@@ -94,8 +90,9 @@ def solve_sparse(
         start = None
     task = GroupProblem(columns, columns.shape[1], bias, problem.signs, costs, loss, start)
     found = task.solve(tol, max_iter)
+    weights = found.weights[:-1].reshape(columns.shape) * columns.root[:, None]  # on the tables
     return CodedSolution(
-        columns.model_weights(found.weights[:-1]),
+        weights.astype(np.float32),
         float(found.weights[-1]),
         found.weights,
         found.margins,

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from measured import TOLD, cells_of, measured
+from spec_text import text_of
 
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds import load as spec
@@ -14,17 +15,7 @@ from kmaps.errors import ConfigError
 from kmaps.maps import HomogeneousMap
 from kmaps.maps.signatures import optimal_period
 
-APPROXIMATION = """\
-experiment: near
-kind: approximation
-kernels: [chi2, intersection]
-ranges: ["0:1", "0:0.1"]
-fit_range: "0:1"
-maps:
-  - {map: homogeneous, order: [1, 2]}
-  - {map: spline, n_bins: 4}
-figures: [sections, errors, surfaces]
-"""
+APPROXIMATION = text_of("approximation")
 
 
 @pytest.fixture(scope="module")
@@ -71,17 +62,7 @@ def test_an_infinite_relative_error_is_a_failure(tmp_path):
     assert len(outcome.records) == 3
 
 
-SPANS = """\
-experiment: spans
-kind: approximation
-kernels: [rbf]
-ranges: ["differences 0:2", "differences 0:2:9"]
-sigma: 0.5
-maps:
-  - {map: random-fourier, n_frequencies: [4, 1000]}
-  - {map: lowdim, dim: 5}
-figures: [signatures, gaps]
-"""
+SPANS = text_of("spans")
 
 
 @pytest.mark.parametrize(
@@ -115,23 +96,7 @@ def test_maps_have_the_kernels_width_and_levels():
     assert results[levels, "lowdim dim=5"] < 0.95 * results[everywhere, "lowdim dim=5"]
 
 
-ORDERS = """\
-experiment: orders
-kind: approximation
-kernels: [chi2]
-ranges: ["0:2", "ratios 1:100"]
-maps:
-  - {map: homogeneous, order: [1, 3], period: [null, optimal]}
-  - {map: lowdim, dim: 3}
-claims:
-  - id: within-its-bound
-    text: no error exceeds its bound
-    left: {method: homogeneous}
-    right: {method: homogeneous}
-    relation: smaller
-    measure: linf
-    against: bound
-"""
+ORDERS = text_of("orders")
 
 
 def test_maps_that_bound_their_error_say_so_with_their_period():

@@ -4,7 +4,7 @@ from shutil import rmtree
 
 import pytest
 from measured import TOLD, cells_of, measured
-from spec_text import refuses
+from spec_text import refuses, text_of
 from voc_drawn import draw_voc
 
 from kmaps.bench.kinds import KINDS
@@ -16,23 +16,7 @@ from kmaps.errors import DataError
 
 KIND = KINDS["detection"]
 
-TEXT = """\
-experiment: drawn
-kind: detection
-dataset: {name: voc2007, train: 12, test: 6, candidates: 60, ratios: [1.5], smallest: 24,
-  growth: 1.25, stride: 0.2}
-features: {name: phog, normalize: l1}
-classes: [car, bus]
-kernels: [exp-chi2]
-exact:
-  - {kernel: exp-chi2, C: [10]}
-draws: 1
-maps:
-  - {map: generalized-rbf, n_frequencies: [300]}
-learners:
-  - {name: dense, C: [10]}
-  - {name: resampled, C: [10], keep: [40]}
-"""
+TEXT = text_of("detection")
 
 
 @pytest.fixture(scope="module", autouse=True)

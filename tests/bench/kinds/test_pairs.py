@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from measured import TOLD, cells_of, measured
-from spec_text import refuses
+from spec_text import refuses, text_of
 
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.records.columns import COLUMNS, cell_name
@@ -14,17 +14,7 @@ from kmaps.errors import ConfigError
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* lie outside the range:UserWarning")
 
-TEXT = """\
-experiment: pairs
-kind: pairs
-uniform: {range: "0.1:1", n_features: 400, train: 40, test: 30}
-splits: 3
-kernels: [chi2, laplace]
-sigma: 0.25
-maps:
-  - {map: anchor, n_anchors: [5, 9, 17], energy: 1.0, shared: true}
-  - {map: anchor, n_anchors: 9, energy: 1.0, shared: true, columns: [10, 320]}
-"""
+TEXT = text_of("pairs")
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 from measured import TOLD, cells_of, measured
+from spec_text import text_of
 
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds import load as spec
@@ -12,21 +13,7 @@ from kmaps.bench.records.columns import cell_name
 from kmaps.bench.records.row import Row
 from kmaps.bench.run.runner import run
 
-TEXT = """\
-experiment: random
-kind: random-features
-dataset: {name: digits, train: 60, test: 50}
-features: {name: intensity, normalize: l1}
-kernels: [exp-chi2, exp-intersection]
-draws: 8
-maps:
-  - {map: generalized-rbf, order: [1, 3], structure: dense, n_frequencies: [64, 1024]}
-  - {map: generalized-rbf, order: 2, structure: orthogonal, kernel: exp-chi2,
-     n_frequencies: [320, 1280]}
-  - {map: generalized-rbf, order: 2, structure: fastfood, kernel: exp-chi2,
-     n_frequencies: [512, 2048]}
-  - {map: random-fourier, sigma: null, n_frequencies: [64, 1024]}
-"""
+TEXT = text_of("random-features")
 
 
 @pytest.fixture(scope="module")

@@ -1,25 +1,12 @@
 """Scaling experiments: which cells there are."""
 
 import pytest
-from spec_text import refuses
+from spec_text import refuses, text_of
 
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds import load as spec
 
-TEXT = """\
-experiment: growth
-kind: scaling
-dataset: {name: mnist, official: true}
-sizes: [200, 100, 400]
-limits: {exact: 200, sklearn.svm.SVC: 100}
-kernels: [chi2]
-reductions: [ovr]
-baselines: [exact, exact-coded]
-maps:
-  - {map: homogeneous, order: 1, solver: [liblinear, coded]}
-classifiers: [{estimator: sklearn.svm.SVC}]
-C: 0.1
-"""
+TEXT = text_of("scaling")
 
 
 def test_each_row_at_each_size_up_to_its_limit():

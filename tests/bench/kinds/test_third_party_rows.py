@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 from commands import kmaps_in
-from spec_text import mistakes
+from spec_text import mistakes, text_of
 
 from kmaps.bench.records.columns import cell_name
 
@@ -32,25 +32,7 @@ class Breaks:
     def predict(self, X):
         return np.zeros(len(X))
 """
-EXPERIMENT = """\
-experiment: mine
-dataset: {name: digits, train: 200, test: 100}
-reductions: [ovr]
-maps:
-  - {map: homogeneous, kernel: chi2}
-  - {estimator: own_methods.Roots}
-  - {estimator: own_methods.Roots, params: {power: 1}}
-  - {estimator: kmaps.maps.SplineMap, solver: coded}
-classifiers:
-  - {estimator: sklearn.svm.SVC}
-  - {estimator: sklearn.naive_bayes.GaussianNB}
-  - {estimator: own_methods.Breaks}
-learner: {tol: 0.1}
-C: {grid: [0.1, 1]}
-claims:
-  - {id: powers-differ, text: a power is a power, relation: about,
-     left: {method: own_methods.Roots, power: 1}, right: {method: sklearn.svm.SVC}}
-"""
+EXPERIMENT = text_of("third-party-rows")
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ import pytest
 from measured import TOLD, cells_of, measured
 from sklearn.base import clone
 from sklearn.metrics import average_precision_score
-from spec_text import refuses
+from spec_text import refuses, text_of
 
 from kmaps import KernelSVC, gram
 from kmaps.bench.kinds import KINDS
@@ -23,25 +23,7 @@ from kmaps.models import stratified_order
 
 KIND = KINDS["trade-off"]
 
-TEXT = """\
-experiment: thin
-kind: trade-off
-dataset: {name: digits, train: 200, test: 300}
-features: {name: intensity, normalize: l1}
-kernels: [exp-chi2]
-exact:
-  - {kernel: chi2, C: [1, 2]}
-draws: 2
-maps:
-  - {map: generalized-rbf, n_frequencies: [60]}
-learners:
-  - {name: dense, C: [10]}
-  - {name: sparse-svm, C: [1, 10]}
-  - {name: group, C: [0.3]}
-  - {name: strongest, C: [10], keep: [20]}
-  - {name: resampled, C: [10], keep: [20]}
-figures: [trade-off, sparsity]
-"""
+TEXT = text_of("trade-off")
 
 
 FOLD = np.arange(200) % 3  # of samples in the order of the labels

@@ -1,10 +1,5 @@
-"""Detection: judged columns, measures, figures and sections."""
+"""Detection: a trade-off whose samples are candidate windows."""
 
 from kmaps.bench.kinds.trade_off.show import TradeOffShown
 
-
-class DetectionShown(TradeOffShown):
-    """A trade-off whose samples are candidate windows."""
-
-
-SHOWN = DetectionShown()
+SHOWN = TradeOffShown()

@@ -141,9 +141,8 @@ class PairsKind(SampledKind):
             shared.x_train[:, drawn],
             shared.x_test[:, drawn],
         )
-        errors = {name: getattr(found, name) for name in self.shown.fills[:5]}
-        stored = {name: found.stored[name] for name in self.shown.fills[5:9]}
-        return Measured({**errors, **stored, **shared.sizes})
+        columns = {name: found[name] for name in self.shown.fills if name in found}
+        return Measured({**columns, **shared.sizes})
 
 
 def _setting(experiment: Pairs, columns: int | None) -> str:

@@ -20,13 +20,11 @@ class PairsShown(Shown):
         *(Judged(name, NUMERICAL) for name in ("linf", "rms", "bias", "deviation")),
         *(Judged(name, EXACT) for name in ("dim", "train_bytes")),
     )
+    measured = ("bias", "deviation", "rms", "linf", "storage-train")
     known_figures = {
         "falls": Figure("kmaps.bench.figures.laws.draw_falls"),
         "stored": Figure("kmaps.bench.figures.laws.draw_stored"),
     }
-
-    def measures(self, records: Sequence[Record]) -> tuple[str, ...]:
-        return ("bias", "deviation", "rms", "linf", "storage-train")
 
     def figures(self, experiment: Any) -> dict[str, Figure]:
         """Return the section on falling errors where some are measured, else the one on storage."""

@@ -1,20 +1,16 @@
 """Places: judged columns, measures, figures and sections."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from kmaps.bench.kinds.shown import Figure, Shown
-from kmaps.bench.records.columns import Record
 from kmaps.bench.records.gate import NUMERICAL, Judged
 
 
 class PlacesShown(Shown):
     fills = ("important", "n_train")
     judged = (Judged("important", NUMERICAL),)
+    measured = ("important",)
     known_figures = {"places": Figure("kmaps.bench.figures.places.draw_places", needs_arrays=True)}
-
-    def measures(self, records: Sequence[Record]) -> tuple[str, ...]:
-        return ("important",)
 
     def figures(self, experiment: Any) -> dict[str, Figure]:
         return dict(self.known_figures) if experiment.shown else {}

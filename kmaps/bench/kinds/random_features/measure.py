@@ -1,6 +1,5 @@
 """Random features: how the error of maps of random frequencies falls with their number."""
 
-from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -56,7 +55,7 @@ class RandomFeaturesKind(SampledKind):
         first = n * (cell.split or 0)
         draws = range(first, first + n)  # others on every split
         found = random_errors(made, cell.kernel, shared.x_train, shared.x_test, draws)
-        return Measured({**asdict(found), **shared.sizes})
+        return Measured({**found, **shared.sizes})
 
 
 KIND = RandomFeaturesKind()

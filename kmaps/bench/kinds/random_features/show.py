@@ -15,10 +15,8 @@ class RandomFeaturesShown(Shown):
         *(Judged(name, NUMERICAL) for name in ("linf", "rms", "additive_rms", "random_rms")),
         Judged("dim", EXACT),
     )
+    measured = ("linf", "rms", "dim")
     known_figures = {"convergence": Figure("kmaps.bench.figures.laws.draw_convergence")}
-
-    def measures(self, records: Sequence[Record]) -> tuple[str, ...]:
-        return ("linf", "rms", "dim")
 
     def sections(self, records: Sequence[Record]) -> list[Section]:
         return [Section("Convergence", [convergence_table(records)])]

@@ -56,9 +56,8 @@ class ToyKind(Kind):
 
         made = make_map(cell.row.method, cell.kernel, cell.row.params)
         with timing.timed("train_s"):
-            fitted = fit_toy(made, **cell.options)
-        arrays = {"x": fitted.x, "function": fitted.function}
-        return Measured({"accuracy": fitted.accuracy, "dim": fitted.dim}, arrays)
+            columns, arrays = fit_toy(made, **cell.options)
+        return Measured(columns, arrays)
 
 
 KIND = ToyKind()

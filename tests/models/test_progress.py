@@ -1,0 +1,82 @@
+"""Long work shows how far it is: in lines, in bars, and to a function that asks."""
+
+import re
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from commands import kmaps
+
+from kmaps import AnchorMap, CodedSVC, ExactMap, LandmarkSVC, NystroemMap, RandomFeatureSVC, showing
+from kmaps.models import train_model
+
+X = np.random.default_rng(0).random((90, 4)).astype(np.float32)
+MAPS = {
+    ExactMap(n_levels=16): ["decomposed"],
+    AnchorMap(n_anchors=4, anchors="kmeans"): ["clustered", "decomposed"],
+    NystroemMap(): ["sampled", "decomposed", "tabulated"],
+}
+
+
+@pytest.mark.parametrize("feature_map", MAPS, ids=str)
+def test_long_loops_over_features_say_how_far_they_are(feature_map, monkeypatch, capsys):
+    for name in ("kmaps.mercer._BLOCK_VALUES", "kmaps.maps.nystroem._BLOCK_KNOTS"):
+        monkeypatch.setattr(name, 1)  # a feature at a time
+    X, seen = np.random.default_rng(0).random((30, 8)), []
+    feature_map.fit(X)
+    assert capsys.readouterr() == ("", "")
+    monkeypatch.setattr("kmaps.parallel._SILENCE_S", 0.0)
+    feature_map.fit(X)
+    line = r"\[kmaps\] (\d) of 8 features (\w+), about \d:\d\d left\n"
+    told = re.findall(line, capsys.readouterr().err)
+    assert told == [(f"{k}", what) for what in MAPS[feature_map] for k in range(1, 9)]
+    with showing(lambda what, done, total: seen.append((what, 8 * done / total))):
+        feature_map.fit(X)
+    assert seen == [(f"features {what}", int(k)) for k, what in told]
+    assert capsys.readouterr() == ("", "")
+
+
+OF_MAP = ["features sampled", "features decomposed", "features tabulated"]
+COMPARED, SOLVED = "values of C compared", "problems solved"
+SHOWN = {
+    CodedSVC(multiclass="ovo", tol=0.1): [COMPARED, SOLVED],
+    CodedSVC(NystroemMap(), probability="sigmoid"): [
+        *(*OF_MAP, COMPARED, "probabilities: trained without a fold", SOLVED)
+    ],
+    RandomFeatureSVC(n_frequencies=20, sigma="auto"): ["widths compared", COMPARED, SOLVED],
+    LandmarkSVC(n_landmarks=20, sigma=1.0): [COMPARED, "the first pass", SOLVED],
+}
+
+
+@pytest.mark.parametrize("model", SHOWN, ids=str)
+def test_every_long_stage_shows_how_far_it_is(model, monkeypatch):
+    for name in ("kmaps.mercer._BLOCK_VALUES", "kmaps.maps.nystroem._BLOCK_KNOTS"):
+        monkeypatch.setattr(name, 1)
+    y, seen = np.arange(90) % 5, {}
+    source = SimpleNamespace(blocks=lambda: [X], sample=lambda: X, labels=lambda: y)
+
+    def report(what, done, total):
+        seen.setdefault(what, []).append(done / total)
+
+    train_model(model, source, [0.1, 1.0], report=report)
+    assert list(seen) == SHOWN[model]
+    assert seen[SOLVED] == sorted(seen[SOLVED])
+    assert {parts[-1] for parts in seen.values()} == {1}
+
+
+@pytest.mark.parametrize(
+    ("command", "stage"),
+    [
+        ("train in.npy out.npz --labels y.npy --set multiclass=ovo", SOLVED),
+        ("encode in.npy out.npy --map nystroem", "features decomposed"),
+    ],
+)
+def test_a_terminal_shows_long_work_with_the_time_left(command, stage, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    np.save("in.npy", X)
+    np.save("y.npy", np.arange(90) % 3)
+    monkeypatch.setattr("kmaps.cli.progress._PATIENCE_S", 0.0)
+    terminal = {"FORCE_COLOR": "1", "TERM": "xterm"}
+    shown = kmaps(*command.split(), env=terminal).stderr
+    assert re.search(f"{stage} .*100%.*0:00:00", shown)
+    assert stage not in kmaps(*command.split(), "--force", "--quiet", env=terminal).stderr
