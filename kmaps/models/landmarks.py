@@ -22,7 +22,7 @@ from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import lapack
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import ThreadpoolController
 
@@ -132,6 +132,8 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
     """
 
     source = "Williams and Seeger, NIPS 2000"
+    _accepts_sparse = True
+    _preserved = ("float32",)
 
     kernel: str = "exp-chi2"
     n_landmarks: int = 1000
@@ -237,12 +239,6 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
     @property
     def _n_features_out(self) -> int:
         return self.n_outputs_
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float32"]
-        return tags
 
 
 def mean_width(X: AnyMatrix, kernel: str, gamma: float = 1.0) -> float:
