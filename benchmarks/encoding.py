@@ -4,7 +4,12 @@ import numpy as np
 from sklearn.kernel_approximation import AdditiveChi2Sampler
 
 from benchmarks.measure import Pair
-from kmaps import HomogeneousMap
+from kmaps import HomogeneousMap, threads
+
+
+def _on_threads(n_threads: int, feature_map: HomogeneousMap, X: np.ndarray) -> np.ndarray:
+    with threads(n_threads):
+        return feature_map.transform(X)
 
 
 def pairs() -> list[Pair]:
@@ -26,6 +31,18 @@ def pairs() -> list[Pair]:
                 "encode float32",
                 encode,
                 at_least=1,
+            )
+        )
+    few = HomogeneousMap(order=1).fit(X[:5000])
+    for n_threads in (1, 2):
+        found.append(
+            Pair(
+                f"encode 5,000 rows, threads: {n_threads}",
+                lambda n_threads=n_threads: _on_threads(n_threads, few, X[:5000]),
+                "copy of the output",
+                few.transform(X[:5000]).copy,
+                at_most=1.3,
+                runs=15,
             )
         )
     theirs = AdditiveChi2Sampler(sample_steps=2).fit(X)

@@ -168,7 +168,7 @@ def _sent_in_a_round(train) -> float:
     return sent / rounds
 
 
-def _drawn(n_rows: int, n_features: int = 100, block_rows: int = 10_000):
+def drawn(n_rows: int, n_features: int = 100, block_rows: int = 10_000):
     """Yield blocks of histograms (float32) of two classes, and their labels."""
     lean = 1 + 0.2 * (np.arange(n_features) % 2)
     for start in range(0, n_rows, block_rows):
@@ -202,7 +202,7 @@ def _growth() -> list[Limit]:
 @cache
 def _taken(n_rows: int) -> dict[str, float]:
     """Return seconds, medians of five, at the same C in all."""
-    blocks, labels = zip(*_drawn(n_rows), strict=True)
+    blocks, labels = zip(*drawn(n_rows), strict=True)
     y = np.concatenate(labels)
 
     def timed(function):

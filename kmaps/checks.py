@@ -162,15 +162,15 @@ def check_room(what: str, n_bytes: float, remedy: Callable[[int], str]) -> None:
         )
 
 
-def room_for_rows(n: int, width: int, dtype: DTypeLike) -> NDArray:
+def room_for_rows(n: int, width: int, dtype: DTypeLike, what: str = "outputs") -> NDArray:
     """Return an empty array (n, width) for outputs, once it is known that there is room."""
     row_bytes = width * np.dtype(dtype).itemsize
 
     def remedy(free: int) -> str:
         fit = free // row_bytes
-        return f"{fit:,} rows at a time fit" if fit else "no row fits, choose fewer outputs"
+        return f"{fit:,} rows at a time fit" if fit else f"no row fits, choose fewer {what}"
 
-    check_room(f"{n:,} rows of {width:,} outputs take", n * row_bytes, remedy)
+    check_room(f"{n:,} rows of {width:,} {what} take", n * row_bytes, remedy)
     return np.empty((n, width), dtype)
 
 

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from kmaps._loops import entries as loops
-from kmaps.checks import check_positive
+from kmaps.checks import check_positive, room_for_rows
 from kmaps.errors import ConfigError, InputError
 from kmaps.gram_sums import products_with_itself, sums_of
 from kmaps.kernels import EXP_KERNELS, GRAM_KERNELS, WIDTH_KERNELS, ScalarKernel, check_kernel
@@ -248,7 +248,7 @@ class _Pairs:
 
     def matrix(self, sigma: float = 1.0) -> NDArray[np.float32]:
         """Compute the matrix: a block of rows against one panel of columns after the other."""
-        out = np.empty((len(self.X), len(self.Y)), np.float32)
+        out = room_for_rows(len(self.X), len(self.Y), np.float32, "kernel values")
         rows, columns, target = self.X, self.Y, out
         if not self.symmetric and _walking_cost(self.Y, self.X) < _walking_cost(self.X, self.Y):
             rows, columns, target = self.Y, self.X, out.T

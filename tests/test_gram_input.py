@@ -1,6 +1,7 @@
 """Kernel matrices of sparse, odd and bad input, of every type and magnitude."""
 
 import tracemalloc
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -240,3 +241,22 @@ def test_sigma_that_cannot_be_estimated():
         gram(GOOD, kernel="exp-chi2")
     with pytest.raises(InputError, match="a mean distance needs two rows or more, got 1: give"):
         gram(GOOD[:1], kernel="rbf")
+
+
+def test_kernel_matrices_that_do_not_fit_are_refused(monkeypatch):
+    memory = SimpleNamespace(available=4 * 60 * 7)
+    monkeypatch.setattr("psutil.virtual_memory", lambda: memory)
+    monkeypatch.setattr("kmaps.checks._LITTLE", 0)
+    X = np.random.default_rng(0).random((60, 5), np.float32)
+    with pytest.raises(InputError, match=r"^60 rows of 60 kernel values take .* 7 rows at a time"):
+        gram(X)
+    memory.available = 32 * 10**2
+    with pytest.raises(InputError, match=r"^the kernel matrix of 20 landmarks .*n_landmarks=10 wo"):
+        kmaps.LandmarkMap(n_landmarks=20, sigma=1.0).fit(X)
+
+
+def test_the_jitter_of_landmarks_is_reported(monkeypatch):
+    monkeypatch.setattr("kmaps.models.landmarks.exponential", lambda *_: np.diag([1, 1, -3e-6]))
+    with pytest.warns(UserWarning, match="positive definite on the landmarks: 1e-05 was added to"):
+        found = kmaps.LandmarkMap(n_landmarks=3).fit(np.random.default_rng(0).random((9, 2)))
+    assert found.jitter_ == pytest.approx(1e-5)

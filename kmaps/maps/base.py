@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, csr_matrix, issparse
-from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
@@ -60,9 +59,8 @@ class AdditiveMap(FeatureMap):
     high_: NDArray | None = None
     n_stored_: int | None = None
 
-    @property
-    def _unsigned(self) -> bool:
-        return False
+    _accepts_sparse = True
+    _preserved = "float64", "float32"
 
     @property
     def takes_sparse_(self) -> bool:
@@ -318,13 +316,6 @@ class AdditiveMap(FeatureMap):
             ends = (ends[0].astype(np.float32), ends[1].astype(np.float32))
         inside = xp.clip(x, samples.like(x, ends[0]), samples.like(x, ends[1]))
         return inside, int(xp.count_nonzero(inside != x))
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = self._unsigned
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
 
 class SteppedMap(AdditiveMap):

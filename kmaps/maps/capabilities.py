@@ -44,6 +44,9 @@ class FeatureMap(TransformerMixin, BaseEstimator, ABC):
     shared_curve_: bool = False
     to_codes: Any  # a method where the map `has_codes`, else not there
 
+    _accepts_sparse: ClassVar[bool] = False  # for scikit-learn, fitted or not
+    _preserved: ClassVar[tuple[str, ...]] = ("float64",)  # dtypes of samples that outputs have
+
     @property
     def learns_from_data(self) -> bool:
         """Whether `fit` needs more of X than its number of columns."""
@@ -58,6 +61,18 @@ class FeatureMap(TransformerMixin, BaseEstimator, ABC):
     def takes_sparse_(self) -> bool:
         """Whether the fitted map takes CSR input."""
         return True
+
+    @property
+    def _unsigned(self) -> bool:
+        """Whether negative values are refused."""
+        return False
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._accepts_sparse
+        tags.input_tags.positive_only = self._unsigned
+        tags.transformer_tags.preserves_dtype = [*self._preserved]
+        return tags
 
     @abstractmethod
     def fit(self, X: ArrayLike, y: object = None) -> Self:
@@ -96,6 +111,7 @@ class DenseMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
 
     takes_sparse_ = False
     n_outputs_: int
+    _preserved = "float64", "float32"
 
     def _refuse_sparse(self, X: ArrayLike) -> None:
         if issparse(X):
@@ -107,11 +123,6 @@ class DenseMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
     @property
     def _n_features_out(self) -> int:
         return self.n_outputs_
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
 
 @runtime_checkable

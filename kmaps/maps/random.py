@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator, Philox, RandomState
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy.sparse import csr_array, issparse
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kmaps._loops import project as loops
@@ -90,6 +90,8 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
     approximates = "chi2"
     learns_from_data = False
     has_codes = True
+    _accepts_sparse = _unsigned = True
+    _preserved = "float64", "float32"
 
     n_projections: int = 1000
     output: str = "sign"
@@ -177,13 +179,6 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
 
         for_blocks(part, last - first, max(8, _PART_VALUES // d))
         return directions
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
 
 def _signs(X: AnyMatrix, rows: slice, directions: NDArray) -> NDArray:

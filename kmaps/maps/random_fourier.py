@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 from threadpoolctl import ThreadpoolController
 
@@ -50,6 +50,8 @@ class RandomFeatures(FeatureMap):
     structure: str
     random_state: int | RandomState | None
 
+    _accepts_sparse = True
+    _preserved = "float64", "float32"
     _check_parameters = check_random_fourier
 
     @abstractmethod
@@ -250,12 +252,6 @@ class RandomFeatures(FeatureMap):
         super().__setstate__(state)
         if "_lineages" in state:
             self._draw()
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
 
 @dataclass(eq=False, repr=False)

@@ -22,11 +22,18 @@ from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import lapack
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import ThreadpoolController
 
-from kmaps.checks import check_choice, check_positive, check_seed, check_whole, room_for_rows
+from kmaps.checks import (
+    check_choice,
+    check_positive,
+    check_room,
+    check_seed,
+    check_whole,
+    room_for_rows,
+)
 from kmaps.errors import InputError
 from kmaps.estimators import ClassNamePrefixFeaturesOutMixin
 from kmaps.gram_matrix import gram, mean_squared_distance, squared_distance
@@ -40,6 +47,7 @@ _BLOCK_ROWS = 512  # each with m kernel values at a time
 _POOL = 20_000  # rows among which k-means and pivots look for landmarks; twice m, if that is more
 _JITTER = 1e-6  # that every kernel matrix of float32 distances needs; ten times as much if in vain
 _MOST_JITTER = 1e-2
+_PER_VALUE = 32  # bytes for each value of the kernel matrix while its root is taken
 _ROUNDS = 10  # of k-means
 _DRAWN = 128  # candidates at a time
 _MOST_CENTRES = 1 << 28  # values of them
@@ -132,6 +140,8 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
     """
 
     source = "Williams and Seeger, NIPS 2000"
+    _accepts_sparse = True
+    _preserved = ("float32",)
 
     kernel: str = "exp-chi2"
     n_landmarks: int = 1000
@@ -159,11 +169,21 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
             warnings.warn(
                 f"n_landmarks={m}: there are {n} samples, all of them are landmarks", stacklevel=2
             )
-        random = check_random_state(self.random_state)
+        random, m = check_random_state(self.random_state), min(m, n)
+        check_room(
+            f"the kernel matrix of {m:,} landmarks takes",
+            _PER_VALUE * m**2,
+            lambda free: f"n_landmarks={int((free / _PER_VALUE) ** 0.5)} would fit",
+        )
         with _pools().limit(limits=1):
             self.landmarks_ = X if m >= n else _CHOICES[self.landmarks](self, X, m, random)
         self.__dict__.pop("_root", None)
-        _ = self.jitter_  # a kernel that is not positive definite is found here
+        if self.jitter_ > _JITTER:  # a kernel that is not positive definite is found here
+            warnings.warn(
+                f"the kernel is not positive definite on the landmarks: {self.jitter_:g} was added "
+                "to its diagonal (jitter_)",
+                stacklevel=2,
+            )
         return self
 
     def with_sigma(self, sigma: float) -> Self:
@@ -237,12 +257,6 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
     @property
     def _n_features_out(self) -> int:
         return self.n_outputs_
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float32"]
-        return tags
 
 
 def mean_width(X: AnyMatrix, kernel: str, gamma: float = 1.0) -> float:

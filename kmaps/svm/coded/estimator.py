@@ -83,6 +83,10 @@ class CodedEstimator(Learner):
     def _form(self) -> str:  # in which samples are coded
         return self.form
 
+    @property
+    def _coding(self) -> dict[str, Any]:
+        return {"n_levels": self.n_levels, "form": self._form, "smooth": self.smooth}
+
     def prepare_rows(self, source: BlockSource) -> CodedRows:
         """Turn samples that may be larger than memory into codes, which :meth:`fit` trains on.
 
@@ -92,14 +96,7 @@ class CodedEstimator(Learner):
         if self.levels is not None:
             raise ConfigError("levels=…: samples in blocks are coded here; leave levels out")
         sample = source.sample() if learns(self.map) else None
-        return code_rows(
-            self.map,
-            source.blocks,
-            n_levels=self.n_levels,
-            form=self._form,
-            smooth=self.smooth,
-            sample=sample,
-        )
+        return code_rows(self.map, source.blocks, sample=sample, **self._coding)
 
     def _check_map(self) -> None:
         if isinstance(self.map, str):
@@ -111,16 +108,8 @@ class CodedEstimator(Learner):
             )
 
     def _coded(self, X: Any) -> CodedRows:
-        converted = partial(
-            code_samples,
-            self.map,
-            X,
-            n_levels=self.n_levels,
-            levels=self.levels,
-            form=self._form,
-            smooth=self.smooth,
-        )
-        return self._timed("convert_s", converted)
+        convert = partial(code_samples, levels=self.levels, **self._coding)
+        return self._timed("convert_s", convert, self.map, X)
 
     def _descend(
         self,
