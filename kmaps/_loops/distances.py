@@ -116,37 +116,25 @@ def spread_own(kernel, rows, first, chunk, tile):
 
 
 @njit(**COMPILED)
-def add_chi2(sums, tile, walk, begin, end):
-    # Division is what costs: two terms share one.
+def add_pairs(kernel, sums, tile, walk, begin, end):
     for e in range(begin, end, 2):
         x, v = tile[walk.index[e]], walk.value[e]
         y, w = tile[walk.index[e + 1]], walk.value[e + 1]
-        for lane in range(LANES):
-            a = x[lane] + v
-            b = y[lane] + w
-            c = x[lane] - v
-            d = y[lane] - w
-            sums[lane] += (c * c * b + d * d * a) / (a * b)
-
-
-@njit(**COMPILED)
-def add_intersection(sums, tile, walk, begin, end):
-    for e in range(begin, end, 2):
-        x, v = tile[walk.index[e]], walk.value[e]
-        y, w = tile[walk.index[e + 1]], walk.value[e + 1]
-        for lane in range(LANES):
-            sums[lane] += abs(x[lane] - v) + abs(y[lane] - w)
-
-
-@njit(**COMPILED)
-def add_squares(sums, tile, walk, begin, end):
-    for e in range(begin, end, 2):
-        x, v = tile[walk.index[e]], walk.value[e]
-        y, w = tile[walk.index[e + 1]], walk.value[e + 1]
-        for lane in range(LANES):
-            c = x[lane] - v
-            d = y[lane] - w
-            sums[lane] += c * c + d * d
+        if kernel == CHI2:  # division is what costs: two terms share one
+            for lane in range(LANES):
+                a = x[lane] + v
+                b = y[lane] + w
+                c = x[lane] - v
+                d = y[lane] - w
+                sums[lane] += (c * c * b + d * d * a) / (a * b)
+        elif kernel == INTERSECTION:
+            for lane in range(LANES):
+                sums[lane] += abs(x[lane] - v) + abs(y[lane] - w)
+        else:
+            for lane in range(LANES):
+                c = x[lane] - v
+                d = y[lane] - w
+                sums[lane] += c * c + d * d
 
 
 @njit(**COMPILED)

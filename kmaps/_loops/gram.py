@@ -14,7 +14,7 @@ from numba import njit
 
 from kmaps._loops import distances, products
 from kmaps._loops.distances import distance_of, n_own, own, spread_own
-from kmaps._loops.entries import CHI2, COMPILED, INTERSECTION, JS, LANES, spread
+from kmaps._loops.entries import COMPILED, JS, LANES, spread
 
 
 @njit(**COMPILED)
@@ -71,28 +71,20 @@ def add_sums(kernel, walk, others, zeros, skip, out):
 def _add_kernels(kernel, sums, tile, logs, weights, walk, begin, end):
     if walk.weight.size > 0:
         products.add_weighted(kernel, sums, tile, logs, weights, walk, begin, end)
-    elif kernel == CHI2:
-        products.add_chi2(sums, tile, walk, begin, end)
-    elif kernel == INTERSECTION:
-        products.add_intersection(sums, tile, walk, begin, end)
     elif kernel == JS:
         products.add_js(sums, tile, logs, walk, begin, end)
     else:
-        products.add_linear(sums, tile, walk, begin, end)
+        products.add_pairs(kernel, sums, tile, walk, begin, end)
 
 
 @njit(inline="always")
 def _add_distances(kernel, sums, tile, logs, weights, walk, begin, end):
     if walk.weight.size > 0:
         distances.add_weighted(kernel, sums, tile, logs, weights, walk, begin, end)
-    elif kernel == CHI2:
-        distances.add_chi2(sums, tile, walk, begin, end)
-    elif kernel == INTERSECTION:
-        distances.add_intersection(sums, tile, walk, begin, end)
     elif kernel == JS:
         distances.add_js(sums, tile, logs, walk, begin, end)
     else:
-        distances.add_squares(sums, tile, walk, begin, end)
+        distances.add_pairs(kernel, sums, tile, walk, begin, end)
 
 
 @njit(**COMPILED)

@@ -33,34 +33,22 @@ def twice_js(x, v, log_x, log_v):
 
 
 @njit(**COMPILED)
-def add_chi2(sums, tile, walk, begin, end):
-    # Division is what costs: two terms share one.
-    for e in range(begin, end, 2):
-        x, v = tile[walk.index[e]], walk.value[e]
-        y, w = tile[walk.index[e + 1]], walk.value[e + 1]
-        for lane in range(LANES):
-            a = x[lane] + v
-            b = y[lane] + w
-            sums[lane] += (x[lane] * v * b + y[lane] * w * a) / (a * b)
-
-
-@njit(**COMPILED)
-def add_intersection(sums, tile, walk, begin, end):
+def add_pairs(kernel, sums, tile, walk, begin, end):
     # Two at a time, because each addition to memory waits for the last.
     for e in range(begin, end, 2):
         x, v = tile[walk.index[e]], walk.value[e]
         y, w = tile[walk.index[e + 1]], walk.value[e + 1]
-        for lane in range(LANES):
-            sums[lane] += _min(x[lane], v) + _min(y[lane], w)
-
-
-@njit(**COMPILED)
-def add_linear(sums, tile, walk, begin, end):
-    for e in range(begin, end, 2):
-        x, v = tile[walk.index[e]], walk.value[e]
-        y, w = tile[walk.index[e + 1]], walk.value[e + 1]
-        for lane in range(LANES):
-            sums[lane] += x[lane] * v + y[lane] * w
+        if kernel == CHI2:  # division is what costs: two terms share one
+            for lane in range(LANES):
+                a = x[lane] + v
+                b = y[lane] + w
+                sums[lane] += (x[lane] * v * b + y[lane] * w * a) / (a * b)
+        elif kernel == INTERSECTION:
+            for lane in range(LANES):
+                sums[lane] += _min(x[lane], v) + _min(y[lane], w)
+        else:
+            for lane in range(LANES):
+                sums[lane] += x[lane] * v + y[lane] * w
 
 
 @njit(**COMPILED)
