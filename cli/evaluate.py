@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kmaps.bench.report.forms import aligned, csv_text
+from kmaps.bench.report.document import check_form
+from kmaps.bench.report.forms import csv_text
 from kmaps.cli import array_files
 from kmaps.cli.array_files import check_labelled, check_paths, look_for
 from kmaps.cli.completing import files
@@ -20,14 +21,10 @@ from kmaps.errors import ConfigError, InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from kmaps.models import Calibration, Evaluation
+    from kmaps.models import Evaluation
 
-_WIDEST = 20  # classes of a confusion matrix that is printed whole
-_FIGURES = ("png", "svg", "pdf")
-_OF_CLASSES = {  # what is measured of each class: its scale and its digits in the table
-    **{"recall": (100, 2), "precision": (100, 2)},
-    **{"roc_auc": (1, 4), "average_precision": (1, 4)},
-}
+_FORMATS = ("csv", "png", "svg", "pdf")
+_OF_CLASSES = ("recall", "precision", "roc_auc", "average_precision")
 
 
 @click.command(
@@ -35,7 +32,7 @@ _OF_CLASSES = {  # what is measured of each class: its scale and its digits in t
 Examples:
   kmaps evaluate model.npz test.npy --labels labels.npy
   kmaps evaluate model.npz test.csv --label-column digit --confusion confusion.pdf
-  kmaps evaluate model.npz test.svm --confusion confusion.csv --json"""
+  kmaps evaluate model.npz test.svm --json -o page.html"""
 )
 @click.argument("model_file", metavar="MODEL", shell_complete=files)
 @click.argument("source", metavar="DATA", shell_complete=files)
@@ -55,18 +52,27 @@ Examples:
     multiple=True,
     help="Write how often the most probable class is right, by its probability: .csv or a figure.",
 )
+@click.option(
+    "-o",
+    "--out",
+    metavar="FILE",
+    shell_complete=files,
+    multiple=True,
+    help="Write a page with intervals, figures and settings: .md, .html, .json, .pdf. Repeatable.",
+)
 @array_files.input_format
 @array_files.zero_based
 @array_files.memory
 @array_files.threads
 @click.option("--force", is_flag=True, help="Replace the files that are written when they exist.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-@click.option("-q", "--quiet", is_flag=True, help="No progress bar and no warnings.")
+@click.option("-q", "--quiet", is_flag=True, help="Show no progress bar, no warnings.")
 def command(
     model_file: str,
     source: str,
     confusion: tuple[str, ...],
     reliability: tuple[str, ...],
+    out: tuple[str, ...],
     memory: float,
     force: bool,
     as_json: bool,
@@ -76,21 +82,22 @@ def command(
     """Compare what MODEL predicts with the true labels of the rows of DATA.
 
     DATA is a file of rows as `kmaps train` takes it; one of MODEL, DATA and --labels may be - for
-    standard input. Shown are the accuracy; recall, precision, area under the ROC curve and average
-    precision of each class, the last two against all other rows by the decision values; and the
-    confusion matrix, a row a true label, a column a predicted one. Summaries of the two ranks are
-    those of the second of two classes, and means over more.
+    standard input. The command shows the accuracy; recall, precision, area under the ROC curve and
+    average precision of each class, the last two by the decision values, against all other rows;
+    and the confusion matrix, with a row per true label and a column per predicted one. The two
+    ranking scores are summarised for the second of two classes, and as means over more.
 
-    Of a model of `kmaps train --set probability=…` the calibration follows: the expected
-    calibration error, the Brier score and the log loss, and in ten bins of the largest probability
-    of a row how often its class is the true one.
+    For a model of `kmaps train --set probability=…` the calibration follows: the expected
+    calibration error, the Brier score, the log loss, and, in ten bins of the largest probability of
+    a row, how often its class is the true one.
 
     Rows whose label the model does not know count as wrong, and are reported. The rows are read in
-    blocks; in memory stay their labels and scores.
+    blocks; their labels and scores stay in memory.
     """
     look_for(model_file, source)
-    for option, targets in {"--confusion": confusion, "--reliability": reliability}.items():
-        for target in targets:
+    targets = {"--confusion": confusion, "--reliability": reliability, "--out": out}
+    for option, of in targets.items():
+        for target in of:
             check_paths(target, [model_file, source, contract["labels"]], force)
             _check_target(option, target)
     trained = load_classifier(model_file)
@@ -100,47 +107,62 @@ def command(
         check_labelled(reader, y)
         with progress_bar(f"evaluate {reader.name}", quiet=quiet) as report:
             found = _evaluate(trained.model, reader, y, memory, report)
+    from kmaps.bench.evaluated import lines
+
     by_name = _as_names(found)
     for target in confusion:
-        _write(target, force, _confusion_rows(found), found)
+        _write(target, force, found, _confusion_rows(found), "confusion")
     for target in reliability:
         bins = by_name["calibration"]["bins"]
-        _write(target, force, [[*bins[0]], *([*one.values()] for one in bins)], found.calibration)
-    if found.n_unknown and not quiet:
-        warning = unknown_labels(found.n_unknown, by_name["rows"], found.unknown)
-        say(f"warning: {warning}", err=True)
-    say(json.dumps(by_name, indent=2) if as_json else _text(found, by_name))
+        rows = [[*bins[0]], *([*one.values()] for one in bins)]
+        _write(target, force, found, rows, "reliability")
+    n, note = found.n_unknown, ""
+    if n and (note := unknown_labels(n, by_name["rows"], found.unknown)) and not quiet:
+        say(f"warning: {note}", err=True)
+    if out:
+        _write_pages(found, out, force, trained.file, reader.name, note)
+    say(json.dumps(by_name, indent=2) if as_json else lines(found))
+
+
+def _write_pages(
+    found: "Evaluation", out: tuple[str, ...], force: bool, model: str, rows: str, note: str
+) -> None:
+    from kmaps.bench.evaluated import page
+    from kmaps.cli.info import model_lines
+    from kmaps.cli.main import GIVEN
+    from kmaps.io import atomic_file
+    from kmaps.models import describe_model
+
+    known = {} if model == "standard input" else model_lines(describe_model(model))
+    settings = {"model file": model, "rows": rows} | known
+    given = click.get_current_context().meta.get(GIVEN, "")
+    for path in map(Path, out):
+        with atomic_file(path, force=force) as file:
+            file.write(page(found, path.suffix, settings, given, note))
 
 
 def _check_target(option: str, target: str) -> None:
     if target == "-":
         raise ConfigError(f"{option} -: standard output is for the table; name a file")
-    if _suffix(target) not in ("csv", *_FIGURES):
-        formats = ", ".join(("csv", *_FIGURES))
-        raise InputError(f"{target}: unknown format {_suffix(target)!r} ({formats})")
+    if option == "--out":
+        check_form(Path(target))
+    elif _suffix(target) not in _FORMATS:
+        raise InputError(f"{target}: unknown format {_suffix(target)!r} ({', '.join(_FORMATS)})")
 
 
 def _suffix(target: str) -> str:
     return Path(target).suffix.lower().removeprefix(".")
 
 
-def _write(
-    target: str, force: bool, rows: list[list[Any]], shown: "Evaluation | Calibration | None"
-) -> None:
+def _write(target: str, force: bool, found: "Evaluation", rows: list[list[Any]], what: str) -> None:
     from kmaps.io import atomic_file
 
-    with atomic_file(target, force=force) as file:
-        form = _suffix(target)
-        if form == "csv":
-            file.write(_csv(rows).encode())
-            return
-        from kmaps.bench.figures.evaluation import draw_confusion, draw_reliability
-        from kmaps.models import Evaluation
+    if _suffix(target) != "csv":
+        from kmaps.bench.figures.evaluation import DRAWN
 
-        if isinstance(shown, Evaluation):
-            draw_confusion(shown, file, form)
-        elif shown is not None:
-            draw_reliability(shown, file, form)
+        return DRAWN[what](found, Path(target))
+    with atomic_file(target, force=force) as file:
+        file.write(_csv(rows).encode())
 
 
 def _evaluate(
@@ -193,64 +215,6 @@ def _as_names(found: "Evaluation") -> dict[str, Any]:
         "confusion": found.confusion.tolist(),
         "calibration": calibration,
     }
-
-
-def _text(found: "Evaluation", by_name: dict[str, Any]) -> str:
-    right = int(found.confusion.diagonal().sum())
-    lines = [f"accuracy {100 * found.accuracy:.2f} % ({right:,} of {by_name['rows']:,})"]
-    of = f"of {found.classes[1]}" if len(found.classes) == 2 else "mean over the classes"
-    for name, title in (("roc_auc", "ROC AUC"), ("average_precision", "average precision")):
-        if by_name[name] is not None:
-            lines.append(f"{title} {by_name[name]:.4f} ({of})")
-    header = ["class", "rows", "recall, %", "precision, %", "ROC AUC", "average precision"]
-    classes = [
-        [str(one["label"]), f"{one['rows']:,}"]
-        + [_shown(one[name], scale, digits) for name, (scale, digits) in _OF_CLASSES.items()]
-        for one in by_name["classes"]
-    ]
-    tables = [aligned([header, *classes]), _confusion_text(found)]
-    if by_name["calibration"] is not None:
-        tables.append(_calibration_text(by_name["calibration"]))
-    return "\n".join(lines + [line for table in tables for line in ["", *table]])
-
-
-def _calibration_text(of: dict[str, Any]) -> list[str]:
-    rows = [
-        [
-            f"{one['from']:.1f} to {one['to']:.1f}",
-            f"{one['rows']:,}",
-            _shown(one["probability"], 100, 2),
-            _shown(one["accuracy"], 100, 2),
-        ]
-        for one in of["bins"]
-        if one["rows"]
-    ]
-    return [
-        f"expected calibration error {of['error']:.4f}, Brier score {of['brier']:.4f}, log loss "
-        f"{_shown(of['log_loss'], 1, 4)}",
-        *aligned([["largest probability", "rows", "mean, %", "right, %"], *rows]),
-    ]
-
-
-def _shown(value: float | None, scale: int, digits: int) -> str:
-    return "-" if value is None else f"{scale * value:.{digits}f}"
-
-
-def _confusion_text(found: "Evaluation") -> list[str]:
-    """Return the lines of the matrix, or of many classes those that are confused most."""
-    names = [str(label) for label in found.labels.tolist()]
-    if len(found.classes) <= _WIDEST:
-        [_, *header], *rows = [[*map(str, row)] for row in _confusion_rows(found)]
-        return ["confusion matrix", *aligned([["true \\ predicted", *header], *rows])]
-    wrong = [
-        (count, names[row], names[column])
-        for row, counts in enumerate(found.confusion.tolist())
-        for column, count in enumerate(counts)
-        if row != column and count
-    ]
-    most = sorted(wrong, key=lambda one: -one[0])[:10]
-    table = [["true", "predicted", "rows"], *([true, as_, str(n)] for n, true, as_ in most)]
-    return ["most confused (the whole matrix: --confusion FILE)", *aligned(table)]
 
 
 def _confusion_rows(found: "Evaluation") -> list[list[Any]]:

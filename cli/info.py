@@ -24,10 +24,10 @@ def command(model_file: str | None, as_json: bool) -> None:
     standard input.
     """
     if model_file is None:
-        show, found = _text, _machine()
+        show, found = _lines, _machine()
     else:
-        show, found = _model_text, _model(model_file)
-    say(json.dumps(found, indent=2) if as_json else show(found))
+        show, found = model_lines, _model(model_file)
+    say(json.dumps(found, indent=2) if as_json else _aligned(show(found)))
 
 
 def _model(path: str) -> dict[str, Any]:
@@ -70,10 +70,10 @@ def _status(root: Path, manifest: Any) -> str:
     return f"present, {manifest.size / 1e6:.1f} MB"
 
 
-def _text(state: dict[str, Any]) -> str:
+def _lines(state: dict[str, Any]) -> dict[str, str]:
     commit = f"{state['commit']}{', changed since' if state['dirty'] else ''}" or "no checkout"
     versions = ", ".join(f"{name} {version}" for name, version in state["versions"].items())
-    lines = {
+    return {
         "versions": versions,
         "Python": state["python"],
         "commit": commit,
@@ -81,7 +81,6 @@ def _text(state: dict[str, Any]) -> str:
         "datasets in": state["data_dir"],
         "compiled loops in": state["compiled_dir"],
     } | {f"dataset {name}": status for name, status in state["datasets"].items()}
-    return _aligned(lines)
 
 
 def _aligned(lines: dict[str, str]) -> str:
@@ -89,7 +88,8 @@ def _aligned(lines: dict[str, str]) -> str:
     return "\n".join(f"{name:{width}}  {text}" for name, text in lines.items())
 
 
-def _model_text(model: dict[str, Any]) -> str:
+def model_lines(model: dict[str, Any]) -> dict[str, str]:
+    """Return what `describe_model` says as names and texts."""
     record, classes, written = (model.pop(name) for name in ("record", "classes", "written"))
     names = model.pop("feature_names") or record.pop("columns", None)
     lines = {
@@ -102,7 +102,7 @@ def _model_text(model: dict[str, Any]) -> str:
     if written:
         lines["written"] = f"{written.get('time')} by kmaps {written.get('kmaps')}"
     if not record:
-        return _aligned(lines | {"trained": "the file does not say how"})
+        return lines | {"trained": "the file does not say how"}
     unfinished = record.pop("unfinished", None)
     record.pop("kernel", None)
     lines |= {
@@ -113,7 +113,7 @@ def _model_text(model: dict[str, Any]) -> str:
     converged = "yes" if unfinished == [] else "the file does not say"
     if unfinished:
         converged = f"no: {_value(unfinished)}"
-    return _aligned(lines | {"converged": converged})
+    return lines | {"converged": converged}
 
 
 def _value(value: Any) -> str:

@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import metrics
 
-from kmaps.errors import InputError
+from kmaps.errors import InputError, printable
 from kmaps.io import check_label_kind, few_labels
 from kmaps.svm.reduction import winners
+from kmaps.templates import render
 
 BINS = 10
 
@@ -86,6 +87,11 @@ class Evaluation:
     def n_unknown(self) -> int:
         """Rows of labels that are none of the model's."""
         return int(self.confusion[len(self.classes) :].sum())
+
+    def _repr_html_(self) -> str:
+        """Return the scores of the classes as a table, which notebooks show."""
+        names = [printable(str(label)) for label in self.classes.tolist()]
+        return render("evaluation.html", found=self, names=names)
 
     def ranking(self, of_classes: NDArray[np.float64]) -> float | None:
         """Return the summary of ``roc_auc`` or ``average_precision``.

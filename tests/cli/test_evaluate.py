@@ -1,19 +1,22 @@
 """kmaps evaluate, and what kmaps info says of a model."""
 
-import io
 import json
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from commands import kmaps, refused
 from matplotlib.figure import Figure
+from scipy.stats import binomtest
 from sklearn.metrics import log_loss
 
 from kmaps import CodedSVC, CodedSVR, RandomFeatureSVC, load_model
 from kmaps.bench.figures.evaluation import draw_confusion
 from kmaps.models import evaluate
 from kmaps.models.evaluation import calibration
+from tests.bench.report.test_forms import tokens_of
+from tests.cli.test_pages import NAMES, Read
 
 RNG = np.random.default_rng(0)
 X = RNG.gamma(1.0, size=(90, 6)).astype(np.float32)
@@ -109,6 +112,34 @@ def test_calibration_and_figures():
     assert Path("confusion.csv").read_text().startswith("true,0,1,2\n0,")
 
 
+def test_an_evaluation_is_a_page_and_no_class_is_markup_there():
+    y = np.array(NAMES)[np.arange(90) % len(NAMES)]
+    model = CodedSVC(C=100, probability="temperature").fit(X, y)
+    model.save("m.npz")
+    np.savez("rows.npz", X=X, y=y)
+    files = [word for form in ("html", "md", "json") for word in ("-o", f"p.{form}")]
+    printed = kmaps("evaluate", "m.npz", "rows.npz", *files, "--confusion", "c.svg").stdout
+    right = int(np.sum(model.predict(X) == y))
+    low, high = binomtest(right, 90).proportion_ci(method="wilson")
+    scores = f"{100 * right / 90:.2f} % | {right} of 90 | {100 * low:.2f} to {100 * high:.2f} %"
+    markdown, page = Path("p.md").read_text(), Read(Path("p.html").read_text())
+    assert f"| accuracy | {scores} |" in markdown
+    assert not {"html_block", "html_inline", "link_open", "image"} & {*dict(tokens_of(markdown))}
+    assert any(text.startswith("kmaps evaluate m.npz rows.npz") for text in page.texts)
+    places = [value for key, value in page.given if key == "src"]
+    assert [place[:26] for place in places] == ["data:image/svg+xml;base64,"] * 2
+    shown = {name.replace("\x1b", r"\x1b").replace("\u202e", r"\u202e") for name in NAMES}
+    notebook = Read(evaluate(y, model.decision_function(X), model.classes_)._repr_html_())
+    for read in (page, notebook):
+        assert shown <= {text.strip() for text in read.texts}
+        assert not {"b", "script"} & {*read.tags}
+        assert not any(key.startswith("on") for key, _ in read.given)
+    assert shown <= {*map(str.strip, ElementTree.parse("c.svg").getroot().itertext())}
+    assert not {"\x1b", "\u202e"} & {*printed, *markdown}
+    assert json.loads(Path("p.json").read_text())["title"] == "Evaluation of m.npz"
+    assert refused("evaluate", "m.npz", "rows.npz", *files).startswith("p.html: exists already")
+
+
 def test_a_class_is_no_formula_in_the_csv():
     y = np.array(["=1+1|cmd", "b"])[Y // 2]
     CodedSVC().fit(X, y).save("m.npz")
@@ -124,7 +155,7 @@ def test_the_drawn_matrix_has_the_counts(monkeypatch):
     monkeypatch.setattr(Figure, "savefig", lambda self, *args, **kwargs: drawn.append(self))
     y = np.array([0, 0, 0, 1, 1, 9])
     scores = np.array([-1.0, -2, 3, 4, 5, 6])
-    draw_confusion(evaluate(y, scores, [0, 1]), io.BytesIO(), "png")
+    draw_confusion(evaluate(y, scores, [0, 1]), Path("c.png"))
     [ax, _] = drawn[0].axes
     texts = {text.get_position(): text.get_text() for text in ax.texts}
     assert texts == {(0, 0): "2", (1, 0): "1", (1, 1): "2", (1, 2): "1"}

@@ -207,12 +207,13 @@ def written(tmp_path_factory):
     kmaps = kmaps_in(folder)
     kmaps("report", "hostile", "-o", "hostile.html")
     kmaps("report", DOCS.parent / "results" / "lac-table2-daimler", "-o", "report.html")
+    kmaps("evaluate", "m.npz", "rows.npz", "-o", "evaluation.html")
     kmaps("explain", "m.npz", "--data", "rows.npz", "-o", "explain.html")
     return folder
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("page", ["report", "hostile", "explain"])
+@pytest.mark.parametrize("page", ["report", "hostile", "evaluation", "explain"])
 def test_pages_of_commands_are_accessible_and_fit_a_phone(browser, written, page, theme):
     visit = Visit(browser, f"{written.as_uri()}/", viewport=PHONE, color_scheme=theme)
     visit(f"{page}.html")

@@ -21,7 +21,6 @@ CODE = re.compile(r"`kmaps ([a-z]+[^`]*)`|^ {4,}(?:\S+/)?kmaps (.*)$", re.MULTIL
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_command_and_option_on_a_page_exists(page):
-    """What is in blocks of sh runs in other tests too, as do the recipes of CONTRIBUTING."""
     blocks = "".join(re.findall(r"```sh\n(.*?)```", page.read_text(), re.DOTALL))
     text = page.read_text() + re.sub("^", "    ", blocks, flags=re.MULTILINE)
     of_maps = [option for name in MAPS for option in map_options(name)]

@@ -110,9 +110,8 @@ class FrontDisplay:
         for one in self.points:
             y, shade = one.values[self.quality], self._look(one)["color"]
             ends.append((y, one.name, shade))
-            if self.cost in one.values:
-                look: dict[str, Any] = {"colors": shade, "linewidth": 0.6, "alpha": 0.5}
-                self.ax_.hlines(y, one.values[self.cost], limits[1], zorder=0, **look)
+            x = one.values.get(self.cost, limits[1])
+            self.ax_.hlines(y, x, limits[1], shade, linewidth=0.6, alpha=0.5, zorder=0)
         self.ax_.set_xlim(limits)
         style.mark_ends(self.ax_, ends, _ROW / self.ax_.bbox.height * self.ax_.figure.dpi)
         return self

@@ -1,13 +1,14 @@
 """Figures of an evaluation: the confusion matrix, and how often probabilities are right."""
 
-from typing import BinaryIO
+from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from kmaps.bench.figures import style
-from kmaps.models import Calibration, Evaluation
+from kmaps.errors import NothingMeasured
+from kmaps.models import Evaluation
 
 _COUNTED = 20  # classes up to which each cell shows its number
 _NAMED = 40  # and each class its name
@@ -15,7 +16,7 @@ _COLORS = "Blues"
 _DARK = 0.5  # a share on which white is read better than black
 
 
-def draw_confusion(found: Evaluation, file: BinaryIO, form: str) -> None:
+def draw_confusion(found: Evaluation, path: Path) -> None:
     """Draw a confusion matrix: each row in parts of itself, with the numbers."""
     counts = found.confusion
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
@@ -39,10 +40,13 @@ def draw_confusion(found: Evaluation, file: BinaryIO, form: str) -> None:
     ax.set(xlabel="predicted class", ylabel="true label")
     style.title(ax, f"accuracy {100 * found.accuracy:.2f} % of {counts.sum():,} rows")
     figure.colorbar(drawn, ax=ax, label="part of the row")
-    figure.savefig(file, format=form)
+    style.save(figure, path)
 
 
-def draw_reliability(found: Calibration, file: BinaryIO, form: str) -> None:
+def draw_reliability(evaluation: Evaluation, path: Path) -> None:
+    """Draw how often the most probable class is right, of an evaluation with a calibration."""
+    if (found := evaluation.calibration) is None:
+        raise NothingMeasured("a model without probabilities has no calibration to draw")
     figure = Figure(figsize=(4.4, 5.2), dpi=style.DPI, layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
     above.plot([0, 1], [0, 1], color="0.6", linewidth=0.8, linestyle="--")
@@ -61,4 +65,7 @@ def draw_reliability(found: Calibration, file: BinaryIO, form: str) -> None:
     below.set(xlabel="probability of the most probable class", ylabel="rows")
     style.plain(above, grid=True)
     style.plain(below)
-    figure.savefig(file, format=form)
+    style.save(figure, path)
+
+
+DRAWN = {"confusion": draw_confusion, "reliability": draw_reliability}

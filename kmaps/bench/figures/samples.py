@@ -153,8 +153,7 @@ def _word_panels(
 def _dots(ax: Axes, image: GreyImage, dots: NDArray, words: NDArray, divisions: int) -> None:
     _show(ax, image, 0.35)
     # Neighbouring numbers say nothing of words: spread them over the colours.
-    hues = {"c": words * 37 % 256, "cmap": "hsv", "vmin": 0, "vmax": 255}
-    ax.scatter(*dots.T, s=5, **hues, linewidths=0, rasterized=True)
+    ax.scatter(*dots.T, 5, words * 37 % 256, cmap="hsv", vmin=0, vmax=255, lw=0, rasterized=True)
     for part in range(1, divisions):
         for line, side in ((ax.axhline, image.shape[0]), (ax.axvline, image.shape[1])):
             line(part * side / divisions - 0.5, color="black", linewidth=0.5)

@@ -72,8 +72,7 @@ def test_names_are_text_in_figures(tmp_path):
     draw_tiles(tiles, Bar("value", "viridis", ("0", "1")), tmp_path / "c.svg")
     labels = np.array([NAME, "b"])
     found = evaluate(labels, [-1.0, 1.0], labels)
-    with open(tmp_path / "d.svg", "wb") as file:
-        draw_confusion(found, file, "svg")
+    draw_confusion(found, tmp_path / "d.svg")
     for name in "abcd":
         texts = "".join(ElementTree.parse(tmp_path / f"{name}.svg").getroot().itertext())
-        assert name == "d" or r"$\frac$^ \x1b\ud800 <&" in texts  # there letters are curves
+        assert r"$\frac$^ \x1b\ud800 <&" in texts
