@@ -41,7 +41,7 @@ def test_replaced_words_are_not_said(pattern):
             assert not said, f"{where}: write {REPLACED[said[1].lower()]!r}, not {said[1]!r}"
 
 
-WRONG = re.compile(r"pip install (-\S+ )*['\"]?kmaps\b")
+WRONG = re.compile(r"pip install (-\S+ )*['\"]?kmaps\b|\bkmaps\[")
 
 
 def test_nothing_sends_people_to_the_package_index():

@@ -186,7 +186,7 @@ def lock(root: Path, name: str, on_wait: Callable[[], object]) -> Iterator[None]
     """
     work = work_folder(root, name)
     work.mkdir(parents=True, exist_ok=True)
-    held = FileLock(work / "lock")
+    held = FileLock(work / "lock", fallback_to_soft=False)
     try:
         with locking(work):
             held.acquire(blocking=False)

@@ -75,7 +75,7 @@ class AppendedFile(ABC):
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._held = FileLock(path.with_name(f".{path.name}.lock"))
+        self._held = FileLock(path.with_name(f".{path.name}.lock"), fallback_to_soft=False)
 
     @abstractmethod
     def _read(self, content: bytes) -> int:
@@ -105,6 +105,9 @@ class AppendedFile(ABC):
                 self.path.unlink(missing_ok=True)
             elif kind is None:
                 self._check_in_place()
+        self._drop_folders()
+
+    def _drop_folders(self) -> None:
         for folder in self._made:
             with suppress(OSError):  # a file is in it
                 folder.rmdir()
@@ -118,6 +121,10 @@ class AppendedFile(ABC):
             raise ConfigError(
                 f"{self.path}: another run is writing it; wait for it or choose another folder"
             ) from None
+        except ConfigError:  # there are no locks
+            Path(self._held.lock_file).unlink(missing_ok=True)
+            self._drop_folders()
+            raise
 
     def _unlock(self) -> None:
         # Deleted while it is held: others that have it open see that it is gone.

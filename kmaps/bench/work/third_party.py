@@ -128,9 +128,8 @@ def _missing(estimator: str, made: Any, solver: str) -> list[str]:
 def _unpicklable(estimator: str, made: Any) -> list[str]:
     try:
         pickled_bytes(made)
-    except Exception as error:
-        reason = f"cannot be pickled, by which its storage is counted: {_text(error)}"
-        return [f"estimator {estimator}: {reason}"]
+    except InputError as error:
+        return [f"estimator {estimator}: {error}"]
     return []
 
 
@@ -183,7 +182,13 @@ class _Sink:
 def pickled_bytes(fitted: Any) -> int:
     """Return the size of a pickled object, which is never in memory as a whole."""
     sink = _Sink()
-    pickle.Pickler(sink, pickle.HIGHEST_PROTOCOL).dump(fitted)
+    try:
+        pickle.Pickler(sink, pickle.HIGHEST_PROTOCOL).dump(fitted)
+    except Exception as error:
+        raise InputError(
+            f"cannot be pickled, by which its storage is counted: {_text(error)}; keep lambdas, "
+            "open files and locks out of its attributes"
+        ) from None
     return sink.nbytes
 
 

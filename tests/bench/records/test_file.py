@@ -1,6 +1,5 @@
 """The records file: what is written is read, one writer at a time, half a line is no harm."""
 
-import errno
 import json
 import multiprocessing
 import os
@@ -24,7 +23,6 @@ from kmaps.bench.records.summary import summarize
 from kmaps.bench.records.times import TimesFile, read_times
 from kmaps.bench.report.export import record_table
 from kmaps.bench.report.tables import render
-from kmaps.data import cache
 from kmaps.errors import ConfigError, InputError, NothingMeasured
 from tests.bench import sample_records
 
@@ -194,19 +192,6 @@ def test_two_runs_on_one_file_are_refused(tmp_path):
             pass
         assert (tmp_path / "records.jsonl").read_bytes() == b""  # reading is free
     write(tmp_path, record("a"))
-
-
-def test_a_file_system_without_locks_is_named(tmp_path, monkeypatch):
-    def refuse(*_, **__):
-        raise OSError(errno.ENOLCK, "No locks available")
-
-    monkeypatch.setattr("filelock.FileLock.acquire", refuse)
-    said = r"its file system gives no locks \(No locks available\): choose a folder on another"
-    with pytest.raises(ConfigError, match=f"records.jsonl: {said}"), RecordsFile(tmp_path):
-        pass
-    with pytest.raises(ConfigError, match=said), cache.lock(tmp_path, "digits", list):
-        pass
-    assert not (tmp_path / "records.jsonl").exists()
 
 
 @pytest.mark.parametrize("replaced", [True, False])
