@@ -26,7 +26,7 @@ LATER_TESTS = (
     *("tests/bench/*/test_search.py", "tests/bench/paper/test_coverage.py"),
     "tests/bench/paper/test_draws.py",
     *("tests/cli/test_compare.py", "tests/cli/test_printed.py", "tests/cli/test_streams.py"),
-    *(f"tests/cli/test_{name}.py" for name in ("other_systems", "windows", "working_folder")),
+    *("tests/cli/test_windows.py", "tests/cli/test_working_folder.py"),
     "tests/dask/test_lost.py",
     *("tests/data/test_clocks.py", "tests/faults/test_forks.py", "tests/maps/test_polar_grids.py"),
     *("tests/models/test_kernel_svc_cv.py", "tests/models/test_landmarks.py"),

@@ -1,5 +1,6 @@
 """The records file: what is written is read, one writer at a time, half a line is no harm."""
 
+import errno
 import json
 import multiprocessing
 import os
@@ -23,6 +24,7 @@ from kmaps.bench.records.summary import summarize
 from kmaps.bench.records.times import TimesFile, read_times
 from kmaps.bench.report.export import record_table
 from kmaps.bench.report.tables import render
+from kmaps.data import cache
 from kmaps.errors import ConfigError, InputError, NothingMeasured
 from tests.bench import sample_records
 
@@ -192,6 +194,20 @@ def test_two_runs_on_one_file_are_refused(tmp_path):
             pass
         assert (tmp_path / "records.jsonl").read_bytes() == b""  # reading is free
     write(tmp_path, record("a"))
+
+
+@pytest.mark.parametrize("number", [errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP])
+def test_a_file_system_without_locks_is_named(number, tmp_path, monkeypatch):
+    def refuse(*_):
+        raise OSError(number, "No locks")
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    said = r"its file system gives no locks \(No locks\): choose a folder on another"
+    with pytest.raises(ConfigError, match=f"records.jsonl: {said}"), RecordsFile(tmp_path / "new"):
+        pass
+    assert not (tmp_path / "new").exists()
+    with pytest.raises(ConfigError, match=said), cache.lock(tmp_path, "digits", list):
+        pass
 
 
 @pytest.mark.parametrize("replaced", [True, False])
