@@ -160,6 +160,7 @@ def _write(target: str, force: bool, found: "Evaluation", rows: list[list[Any]],
     if _suffix(target) != "csv":
         from kmaps.bench.figures.evaluation import DRAWN
 
+        check_paths(target, [], force)  # again, since rows were read in the meantime
         return DRAWN[what](found, Path(target))
     with atomic_file(target, force=force) as file:
         file.write(_csv(rows).encode())

@@ -129,16 +129,16 @@ def part_of(n: int, k: int, what: str) -> AbstractContextManager[None]:
     return showing(show and (lambda _, done, total: show(what, k * total + done, n * total)))
 
 
-def come(gap: float, tol: float) -> float:
+def solved_part(gap: float, tol: float) -> float:
     """Return how far a problem has come: by the logarithm of its gap, 0 at 1 and 1 at ``tol``."""
     return log(gap) / log(tol) if 0 < tol < min(gap, 1.0) else 1.0
 
 
 class Progress:
-    """Says how far work is, and the time left, to who is `showing` it, and in lines.
+    """Says how far work is, and the time left: to the function of `showing`, and in lines.
 
-    Lines begin with a name, without which there are none, and come every two seconds at most. Work
-    that nobody asks (None) has some every ten seconds, on standard error, unless somebody shows it.
+    Lines begin with the name and come every two seconds at most; an empty name prints none. Where
+    the name is None they come every ten seconds, on standard error, unless a function shows it.
     """
 
     def __init__(self, name: str | None, total: int = 0, tol: float = 0.0, what: str = _SOLVED):
@@ -172,13 +172,13 @@ class Progress:
     def passed(self, k: int, passes: float, gap: float) -> None:
         """Take the gap of a problem that is being solved."""
         with self._lock:
-            further = max(0.0, come(gap, self._tol) - self._each[k])
+            further = max(0.0, solved_part(gap, self._tol) - self._each[k])
             self._each[k] += further
             self._come += further
             self._say_solved()
 
     def counted(self, solve: Callable[..., Any], n: int = 1) -> Callable[..., Any]:
-        """Return ``solve``, of ``n`` of what there is in all, which are counted."""
+        """Return ``solve`` with each call counted, as ``n`` of all that is to be done."""
 
         def of_some(*which: Any) -> Any:
             found = solve(*which)

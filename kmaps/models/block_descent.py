@@ -17,7 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from kmaps._loops import outputs as loops
 from kmaps.models.mapped_rows import MappedRows, StreamedRows
-from kmaps.parallel import Progress, come, for_blocks
+from kmaps.parallel import Progress, for_blocks, solved_part
 from kmaps.svm.losses import HINGES, LOSSES, Loss, check_combination
 from kmaps.svm.reduction import BinaryProblem
 
@@ -101,7 +101,7 @@ def train_in_blocks(
         _descend(rows, states, norms, bias, (seed, passes), progress if passes == 1 else None)
         # The losses were of weights that moved on: an estimate, which is looked into when small.
         gap = _gaps(states).max()
-        part = max(part, come(gap, tol))
+        part = max(part, solved_part(gap, tol))
         progress.at(part, f"{passes} passes, a gap of {gap:.1e}")
         if gap <= tol or passes == max_iter:
             _measure(rows, states, bias)

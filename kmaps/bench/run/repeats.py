@@ -265,7 +265,7 @@ def _judged(kind: Kind, columns: Mapping[str, Any]) -> dict[str, Any]:
 def _difference(kind: Kind, columns: Mapping[str, Any], expected: Record, floor: float) -> str:
     """Say which judged number did not come out as on record, or nothing.
 
-    ``floor`` is what fractions may differ by: sums, and a sample or two, on another processor.
+    Fractions may differ by ``floor``: another processor rounds sums otherwise, which moves samples.
     """
     for judged in kind.shown.judged:
         column = judged.column
