@@ -144,10 +144,10 @@ def _places(run: Run) -> str:
     return f"Part of: {', '.join(links)}."
 
 
-def _verdicts(items: Sequence[Item]) -> str:
+def _verdicts(items: Sequence[Item], of: str = "paper") -> str:
     """Return how numbers and claims came out, in one line each."""
     lines = []
-    for kind, words in {"number": "Numbers of the paper", "claim": "Claims"}.items():
+    for kind, words in {"number": f"Numbers of the {of}", "claim": "Claims"}.items():
         counts = Counter(item.verdict for item in items if item.kind == kind)
         if counts:
             lines.append(f"- **{words}**: {_counted(counts)}")
@@ -279,7 +279,7 @@ def _index(runs: Sequence[Run], items: Sequence[Item], pages: Sequence[str]) -> 
 
 Every number here comes from a record, and every record names its command, computer and versions.
 
-{_verdicts(items)}
+{_verdicts(items, "papers")}
 
 How each paper came out, on one screen each:
 

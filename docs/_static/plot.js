@@ -56,7 +56,8 @@ async function drawPlot(canvas, record, group, cost) {
     scale: log ? { type: "log" } : { zero: false } };
   const y = { field: quality, type: "quantitative", title,
     scale: logQuality ? { type: "log" } : { zero: false } };
-  const tooltip = ["name", "run", quality, ...Object.keys(group.costs)].map((field) => ({ field }));
+  const shown = [["name", "row"], ["run", "run"], group.quality, ...Object.entries(group.costs)];
+  const tooltip = shown.map(([field, title]) => ({ field, title }));
   const methods = [...new Set(values.map((point) => point.method))];
   const ink = getComputedStyle(document.body).color;
   const narrow = canvas.clientWidth < 500;

@@ -10,6 +10,7 @@ from kmaps.bench.report.document import FORMS, Code, Page, Picture, Section, Tab
 from kmaps.models import Evaluation
 
 _WIDEST = 20  # classes of a confusion matrix that is shown whole
+_MATRIX = " (the whole matrix: --confusion FILE)"
 _OF_CLASSES = "recall, %", "precision, %", "ROC AUC", "average precision"
 _INTERVALS = "Intervals (Wilson's, 95 %) are for other rows like these and the model as it is."
 
@@ -17,7 +18,7 @@ _INTERVALS = "Intervals (Wilson's, 95 %) are for other rows like these and the m
 def lines(found: Evaluation) -> str:
     """Return an evaluation for a terminal."""
     scores = "\n".join(f"{name} {value} ({of})" for name, value, of in _scores(found))
-    return as_text([Text(scores), _classes(found), *_tables(found).values()])
+    return as_text([Text(scores), _classes(found), *_tables(found, _MATRIX).values()])
 
 
 def page(
@@ -80,7 +81,7 @@ def _number(value: float) -> str:
     return "-" if np.isnan(value) else f"{value:.4f}"
 
 
-def _tables(found: Evaluation) -> dict[str, Table]:
+def _tables(found: Evaluation, more: str = "") -> dict[str, Table]:
     """Return the matrix, or, of many classes, the most confused pairs; and the calibration."""
     names = [str(label) for label in found.labels.tolist()]
     if (n_classes := len(found.classes)) <= _WIDEST:
@@ -90,8 +91,7 @@ def _tables(found: Evaluation) -> dict[str, Table]:
     else:
         pairs = sorted(np.ndenumerate(found.confusion), key=lambda one: -one[1])
         rows = [[names[i], names[j], str(n)] for (i, j), n in pairs if i != j and n][:10]
-        title = "most confused (the whole matrix: --confusion FILE)"
-        tables = {"confusion": Table(["true", "predicted", "rows"], rows, 2, title)}
+        tables = {"confusion": Table(["true", "predicted", "rows"], rows, 2, f"most confused{more}")}
     if (of := found.calibration) is not None:
         bins = zip(of.bounds[:-1], of.bounds[1:], of.rows, of.confidence, of.accuracy, strict=True)
         rows = [

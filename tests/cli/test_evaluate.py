@@ -50,8 +50,7 @@ def test_a_model_is_evaluated_class_by_class():
     assert Path("c.csv").read_text() == "\n".join(["true,0,1,2", *lines, ""])
     assert refused(*arguments).startswith("c.csv: exists already")
     text = kmaps(*arguments, "--force").stdout.splitlines()
-    right = int(np.trace(counts))
-    assert text[0] == f"accuracy {100 * right / 90:.2f} % ({right} of 90)"
+    assert text[0] == f"accuracy {100 * told['accuracy']:.2f} % ({np.trace(counts)} of 90)"
     assert text[1] == f"ROC AUC {told['roc_auc']:.4f} (mean over the classes)"
     assert text[4] == "class  rows  recall, %  precision, %  ROC AUC  average precision"
     assert text[-4].split() == ["true", "\\", "predicted", "0", "1", "2"]
@@ -60,12 +59,13 @@ def test_a_model_is_evaluated_class_by_class():
 
 def test_many_classes_show_what_is_confused_most():
     y = np.arange(90) % 22
-    CodedSVC(C=0.01).fit(X, y).save("m.npz")
+    model = CodedSVC(C=0.01).fit(X, y)
+    model.save("m.npz")
     np.save("y.npy", y)
-    model = load_model("m.npz")
     counts = evaluate(y, model.decision_function(X), model.classes_).confusion
     np.fill_diagonal(counts, 0)
-    text = kmaps("evaluate", "m.npz", "X.npy", "--labels", "y.npy").stdout.splitlines()
+    text = kmaps("evaluate", "m.npz", "X.npy", "--labels=y.npy", "-o", "p.md").stdout.splitlines()
+    assert "# most confused\n" in Path("p.md").read_text()  # where an option says nothing
     assert text[-12] == "most confused (the whole matrix: --confusion FILE)"
     true, given, n = map(int, text[-10].split())
     assert n == counts.max() == counts[true, given]
