@@ -91,7 +91,8 @@ def _tables(found: Evaluation, more: str = "") -> dict[str, Table]:
     else:
         pairs = sorted(np.ndenumerate(found.confusion), key=lambda one: -one[1])
         rows = [[names[i], names[j], str(n)] for (i, j), n in pairs if i != j and n][:10]
-        tables = {"confusion": Table(["true", "predicted", "rows"], rows, 2, f"most confused{more}")}
+        head = ["true", "predicted", "rows"]
+        tables = {"confusion": Table(head, rows, 2, f"most confused{more}")}
     if (of := found.calibration) is not None:
         bins = zip(of.bounds[:-1], of.bounds[1:], of.rows, of.confidence, of.accuracy, strict=True)
         rows = [
