@@ -10,20 +10,22 @@ import pytest
 KMAPS = Path(sys.executable).parent / "kmaps"
 ROOT = Path(__file__).resolve().parent.parent.parent
 NAMES = ("random", "numba", "signal", "click")
+RUN = "run quickstart --only linear --set splits=1"
+TIME = "time runs/quickstart-splits-1 --repeats 1 --even-if-busy"
+CLUSTER = f"{RUN} --cluster local:1"
+RECOMMEND = "recommend rows.csv --label-column y --exact-only"
+REPRODUCE = "reproduce lac-figure3-toy --preset small"
 
 
-@pytest.mark.parametrize("cluster", [[], ["--cluster", "local:1"]])
-def test_run_executes_no_python_file_of_its_folder(tmp_path, cluster):
+@pytest.mark.parametrize("commands", [(RUN, TIME), (CLUSTER,), (RECOMMEND, REPRODUCE)])
+def test_no_command_executes_a_python_file_of_its_folder(tmp_path, commands):
     for name in NAMES:
-        (tmp_path / f"{name}.py").write_text(
-            f"open({str(tmp_path / name)!r}, 'w').close()\nraise SystemExit('mine')\n"
-        )
-    run = ["run", "quickstart", "--only", "linear", "--set", "splits=1", "--quiet", *cluster]
-    again = ["time", "runs/quickstart-splits-1", "--repeats", "1", "--even-if-busy", "--quiet"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    for command in (run, again)[: 1 if cluster else 2]:
-        done = subprocess.run(
-            [KMAPS, *command], cwd=tmp_path, env=environment, capture_output=True, text=True
-        )
+        trap = f"open({str(tmp_path / name)!r}, 'w')\nraise SystemExit('mine')\n"
+        (tmp_path / f"{name}.py").write_text(trap)
+    (tmp_path / "rows.csv").write_text("x,y\n" + "0,0\n1,1\n" * 30)
+    where = {"cwd": tmp_path, "env": {**os.environ, "PYTHONPATH": str(ROOT)}}
+    for command in commands:
+        given = [KMAPS, *command.split(), "--quiet"]
+        done = subprocess.run(given, **where, capture_output=True, text=True)
         assert not [name for name in NAMES if (tmp_path / name).exists()]
         assert done.returncode == 0, done.stderr

@@ -50,6 +50,9 @@ def test_verbose_says_how_many_problems_are_left_and_how_long_they_take(
     assert numbers == sorted(numbers)
     assert set(numbers) | {0} == set(range(7))
     assert solved[-1].endswith("about 0:00 left")
+    monkeypatch.setattr("kmaps.parallel._PATIENCE_S", np.inf)  # lines come every so often only
+    learner.fit(X, Y)
+    assert capsys.readouterr().out == f"[{name}] 6 binary problems\n"
 
 
 @pytest.mark.parametrize(
@@ -75,11 +78,6 @@ def test_choices_and_passes_are_told_of_with_the_time_left(model, lines, monkeyp
     silent = type(model)(**model.get_params() | {"verbose": 0}).fit(X, Y)
     np.testing.assert_array_equal(silent.decision_function(X), model.decision_function(X))
     assert capsys.readouterr().out == ""
-
-
-def test_lines_come_every_few_seconds_only(capsys):
-    CodedSVC(multiclass="ovo", verbose=1).fit(X, Y)
-    assert capsys.readouterr().out == "[CodedSVC] 6 binary problems\n"
 
 
 def test_scores_of_half_a_million_pairs_take_no_cube_of_memory():
