@@ -73,9 +73,7 @@ def random_splits(
     n_splits, rho = len(differences), design.correlation
     spread = float(differences.var(ddof=1))
     if outcomes is None:
-        parts: Parts = [(spread * (1 / n_splits + rho / (1 - rho)), n_splits - 1)]
-        method = f"corrected resampled t, {n_splits} splits"
-        return _estimate(differences, parts, None, method)
+        return _resampled(differences, rho)
     n_effective = float(np.mean([found.n_effective for found in outcomes]))
     within, share = _within(outcomes), _shared(outcomes, rho)
     alone, value = (1 - share) * within, float(differences.mean())
@@ -96,6 +94,15 @@ def random_splits(
     known = outcomes[0].samples is not None
     note = "" if known else "which samples splits share is not on record"
     return Estimate(100 * value, of_draws(n_splits, spread), method, note, of_draws=of_draws)
+
+
+def _resampled(differences: Values, rho: float) -> Estimate:
+    def of_splits(n: int) -> Estimate:
+        parts: Parts = [(float(differences.var(ddof=1)) * (1 / n + rho / (1 - rho)), n - 1)]
+        return _estimate(differences, parts, None, f"corrected resampled t, {n} splits")
+
+    found = of_splits(len(differences))
+    return replace(found, of_draws=lambda n: of_splits(n).bounds) if found.bounds else found
 
 
 def _within(outcomes: Sequence[Outcomes]) -> float:

@@ -168,9 +168,10 @@ def width_of(estimate):
 def test_corrected_resampled_t_in_numbers():
     differences = np.array([1.0, 2.0, 4.0, 3.0]) / 100
     estimate = difference(0.9 + differences, [0.9] * 4, RandomSplits(300, 100))
-    half = student.ppf(0.975, 3) * np.sqrt((1 / 4 + 1 / 3) * np.var([1, 2, 4, 3], ddof=1))
     assert estimate.value == pytest.approx(2.5)
-    assert estimate.bounds(0.05) == pytest.approx((2.5 - half, 2.5 + half))
+    for n, bounds in ((4, estimate.bounds), (9, estimate.of_draws(9))):
+        half = student.ppf(0.975, n - 1) * np.sqrt((1 / n + 1 / 3) * np.var([1, 2, 4, 3], ddof=1))
+        assert bounds(0.05) == pytest.approx((2.5 - half, 2.5 + half))
     assert estimate.note == "from the splits alone: which test samples were right is not on record"
 
 
