@@ -19,7 +19,7 @@ DEFAULT_KERNEL = "chi2"
 _OF_MODEL = {
     "multiclass": "ovr or ovo",
     "class_weight": "balanced",
-    "probability": "temperature, sigmoid or isotonic",
+    "probability": "true (by a temperature), sigmoid or isotonic",
     "penalty": "l1 keeps few features",
     "calibrate": "true turns one-vs-rest scores into log-odds",
     "smooth": "price of curved functions",

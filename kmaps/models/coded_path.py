@@ -163,7 +163,7 @@ class CodedSVCCV(ProbabilisticClassifier):
     max_iter: int = 1000
     class_weight: dict | str | None = None
     calibrate: bool = False
-    probability: str | None = None
+    probability: str | bool | None = None
     random_state: int | np.random.RandomState | None = 0
     form: str = "auto"
     levels: ArrayLike | None = None

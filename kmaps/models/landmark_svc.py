@@ -113,7 +113,7 @@ class LandmarkSVC(MappedSVC):
     tol: float = 1e-3
     max_iter: int = 200
     class_weight: dict | str | None = None
-    probability: str | None = None
+    probability: str | bool | None = None
     warm_start: bool = False
     random_state: int | RandomState | None = 0
     verbose: int = 0

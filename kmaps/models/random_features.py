@@ -131,7 +131,7 @@ class RandomFeatureSVC(MappedSVC):
     tol: float | None = None
     max_iter: int | None = None
     class_weight: dict | str | None = None
-    probability: str | None = None
+    probability: str | bool | None = None
     random_state: int | RandomState | None = 0
     verbose: int = 0
 

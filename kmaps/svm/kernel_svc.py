@@ -137,7 +137,7 @@ class KernelSVC(ProbabilisticClassifier):
     cache_mb: float = 200.0
     max_iter: int | None = None
     class_weight: dict | str | None = None
-    probability: str | None = None
+    probability: str | bool | None = None
     random_state: int | np.random.RandomState | None = 0
     n_jobs: int | None = None
     verbose: int = 0

@@ -140,7 +140,7 @@ class LiblinearSVC(LinearClassifier):
     tol: float | None = None
     max_iter: int | None = None
     class_weight: dict | str | None = None
-    probability: str | None = None
+    probability: str | bool | None = None
     random_state: int | np.random.RandomState | None = 0
     verbose: int = 0
 

@@ -203,10 +203,15 @@ def check_loss(given: Any, name: str, combined: Combined, penalty: str) -> None:
     check_combination(name, combined, penalty, given.loss)
 
 
+def method_of(given: Any) -> Any:
+    """Return how probabilities are measured: True is the best way, by a temperature."""
+    return METHODS[0] if given.probability is True else given.probability
+
+
 def check_probability(given: Any) -> None:
     """Refuse an unknown way to measure probabilities."""
     if given.probability is not None:
-        check_choice("probability", given.probability, METHODS)
+        check_choice("probability", method_of(given), METHODS)
 
 
 def check_coding(given: Any) -> None:

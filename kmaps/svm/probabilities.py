@@ -25,7 +25,7 @@ from kmaps.errors import ConfigError, InputError
 from kmaps.parallel import part_of, product
 from kmaps.samples import as_numpy, is_foreign, like, namespace
 from kmaps.svm.learner import ReducedClassifier, taken
-from kmaps.svm.losses import Floats
+from kmaps.svm.losses import Floats, method_of
 from kmaps.svm.reduction import Labels, Places, Probabilities
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ def held_out_scores(
 class ProbabilisticClassifier(ReducedClassifier):
     """A reduced classifier with the parameter ``probability``, and by it ``predict_proba``."""
 
-    probability: str | None
+    probability: str | bool | None
     random_state: int | np.random.RandomState | None
     _probabilities: Probabilities | None = None
 
@@ -161,7 +161,8 @@ class ProbabilisticClassifier(ReducedClassifier):
             return
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         scores = self._timed("probability_s", held_out_scores, self, rows, labels, seed)
-        self._probabilities = fitted_curves(scores, labels.codes, labels.weights, self.probability)
+        given = labels.codes, labels.weights, method_of(self)
+        self._probabilities = fitted_curves(scores, *given)
 
     def _scores_of_others(
         self, rows: Any, y: NDArray, weights: Floats, train: Places, test: Places

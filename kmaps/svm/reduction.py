@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kmaps.errors import InputError
 from kmaps.samples import as_numpy, integers_like, namespace, whole
+from kmaps.svm.losses import method_of
 
 if TYPE_CHECKING:
     from kmaps.svm.model_file import ModelFile
@@ -224,7 +225,7 @@ def read_curves(file: "ModelFile", given: Any, classes: NDArray) -> Probabilitie
     if given.probability is None:
         return None
     n_columns = len(classes) if len(classes) > 2 else 1
-    return Probabilities.from_file(file, n_columns, given.probability)
+    return Probabilities.from_file(file, n_columns, method_of(given))
 
 
 def _sigmoid(z: NDArray) -> NDArray:

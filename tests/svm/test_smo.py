@@ -161,7 +161,7 @@ def test_values_beyond_single_precision_are_refused():
 @pytest.mark.parametrize("form", [np.asarray, csr_array])
 @pytest.mark.parametrize("solver", ["smo", "libsvm"])
 def test_a_model_in_a_file(tmp_path, form, solver):
-    model = KernelSVC("exp-js", C=3.0, solver=solver, probability="temperature").fit(form(X), Y)
+    model = KernelSVC("exp-js", C=3.0, solver=solver, probability=True).fit(form(X), Y)
     model.save(tmp_path / "m.npz")
     loaded = load_model(tmp_path / "m.npz")
     assert type(loaded) is KernelSVC

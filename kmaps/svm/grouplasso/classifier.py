@@ -87,7 +87,7 @@ class GroupLassoSVC(LinearClassifier):
     tol: float = 1e-3
     max_iter: int = 500
     class_weight: dict | str | None = None
-    probability: str | None = None
+    probability: str | bool | None = None
     random_state: int | np.random.RandomState | None = 0
     n_jobs: int | None = None
     verbose: int = 0
