@@ -190,7 +190,7 @@ def mean_squared_distance(
 def _mean_distance(rows: SampleMatrix, base: tuple[str, float], sample: int, seed: int) -> float:
     rows = rows.draw(sample, seed)
     if len(rows) < 2:
-        raise InputError(f"a mean distance needs two rows or more, got {len(rows)}: give sigma")
+        raise InputError("n_samples=1: sigma comes from distances between samples, give sigma")
     total = _Pairs(rows, None, base, "distance").matrix().sum(dtype=float)
     return float(total / (len(rows) * (len(rows) - 1)))
 

@@ -8,8 +8,7 @@ Every additive kernel here is 1-homogeneous with ``k(x, x) = x``, so it is known
     \mathcal{K}(\lambda) = \int \kappa(\omega) e^{-i\omega\lambda}\,d\omega .
 
 The gamma-homogeneous variant is :math:`(xy)^{\gamma/2}\mathcal{K}(\log y/x)`; negative inputs use
-the signed extension :math:`\mathrm{sign}(xy)\,k(|x|, |y|)`, or, where that is asked for, the other
-one, which is zero for values of different signs (hkm Lemma 2).
+the signed extension :math:`\mathrm{sign}(xy)\,k(|x|, |y|)` (hkm Lemma 2).
 """
 
 from collections.abc import Callable, Iterable
@@ -51,14 +50,6 @@ class Kernel:
         # log|y| - log|x| and half powers apart: neither overflows where the kernel does not.
         log_x, log_y = xp.log(x), xp.log(y)
         return sign * xp.exp(gamma / 2 * (log_x + log_y)) * self.signature(log_y - log_x)
-
-    def same_sign(self, x: ArrayLike, y: ArrayLike, gamma: float = 1.0) -> NDArray:
-        r"""Return the kernel where ``x`` and ``y`` have one sign, and 0 where they do not.
-
-        That is :math:`\frac12(\mathrm{sign}(xy) + 1)\,k(|x|, |y|)`, the second extension of hkm
-        Lemma 2: with it the metric of the intersection kernel is the l1 distance of any vectors.
-        """
-        return np.where(np.sign(x) * np.sign(y) > 0, self(x, y, gamma), 0)
 
 
 def _floats(values: Any) -> tuple[Any, Any]:

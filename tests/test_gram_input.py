@@ -239,7 +239,7 @@ def test_bad_options(options, message):
 def test_sigma_that_cannot_be_estimated():
     with pytest.raises(InputError, match="sigma cannot be estimated from rows that are all alike"):
         gram(GOOD, kernel="exp-chi2")
-    with pytest.raises(InputError, match="a mean distance needs two rows or more, got 1: give"):
+    with pytest.raises(InputError, match="n_samples=1: sigma comes from distances between"):
         gram(GOOD[:1], kernel="rbf")
 
 

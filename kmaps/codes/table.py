@@ -38,8 +38,8 @@ class LookupTable:
     >>> table = LookupTable([[0.0, 0.0], [1.0, 0.5]])
     >>> table.take(np.array([[1, 0, 1]], np.uint8))
     array([[1. , 0.5, 0. , 0. , 1. , 0.5]])
-    >>> table.nbytes, table.code_bits
-    (32, 1)
+    >>> table.nbytes
+    32
     """
 
     def __init__(self, values: ArrayLike):
@@ -58,11 +58,6 @@ class LookupTable:
     def nbytes(self) -> int:
         """Size of the table."""
         return self.values.nbytes
-
-    @property
-    def code_bits(self) -> int:
-        """Bits that a code needs."""
-        return (self.values.shape[1] - 1).bit_length()
 
     def take(self, codes: AnyMatrix) -> NDArray:
         """Return the outputs (n, d·r) of codes (n, d), an ndarray or CSR matrix of uint8.

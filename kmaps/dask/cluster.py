@@ -3,6 +3,7 @@
 import asyncio
 import concurrent.futures
 import logging
+import platform
 import re
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
@@ -41,8 +42,8 @@ def connected(cluster: str) -> Iterator[Client]:
     """Connect to a cluster; what is computed inside the block is computed there.
 
     ``cluster`` is the address of a scheduler (``tcp://host:8786``), or ``local:N`` for N worker
-    processes of one thread on this computer, which end with the block. Anything else, or a
-    scheduler that does not answer, raises ConfigError; one that is lost, ConnectionError.
+    processes of one thread on this computer, which end with the block. Anything else, no answer,
+    or a worker on another system raises ConfigError; a scheduler that is lost, ConnectionError.
     """
     local = re.fullmatch(r"local:([1-9]\d*)", cluster)
     if local:
@@ -75,7 +76,18 @@ def connected(cluster: str) -> Iterator[Client]:
     for name in ("distributed", "distributed.client"):  # which shows its traces as well
         logging.getLogger(name).setLevel(logging.CRITICAL)
     with client, answering():
+        for system in client.run(platform.system).values():
+            _check_system(system, platform.system())
         yield client
+
+
+def _check_system(worker: str, driver: str) -> None:
+    """Refuse a worker on another system than the driver, whose processes and paths differ."""
+    if worker != driver:
+        raise ConfigError(
+            f"a worker runs on {worker}, this command on {driver}: start it on the system of the "
+            "workers"
+        )
 
 
 @dataclass(frozen=True)
@@ -97,7 +109,7 @@ def called(
     Dask allows, three times. What the function raises is raised here; ConnectionError when the
     scheduler is lost. When the generator is closed early, no waiting item is begun.
     """
-    futures = client.map(partial(_placed, function), items, pure=False)
+    futures = client.map(partial(_placed, function, platform.system()), items, pure=False)
     numbers = {future.key: number for number, future in enumerate(futures)}
     waiting = as_completed(futures)
     del futures  # a worker forgets a result that nobody refers to
@@ -114,7 +126,8 @@ def called(
         yield Called(number, result, sum(n for address, n in threads if _host(address) == host))
 
 
-def _placed(function: Callable[[Any], Any], item: Any) -> tuple[str, Any]:
+def _placed(function: Callable[[Any], Any], driver: str, item: Any) -> tuple[str, Any]:
+    _check_system(platform.system(), driver)  # of a worker that came later
     return _host(get_worker().address), function(item)
 
 

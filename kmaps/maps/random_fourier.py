@@ -212,8 +212,6 @@ class RandomFeatures(FeatureMap):
     def _width(self, X: Any) -> float:
         if self.sigma is not None:
             return float(self.sigma)
-        if X.shape[0] < 2:
-            raise InputError("n_samples=1: sigma comes from distances between samples, give sigma")
         mean = self._mean_distance(X)
         if not mean > 0:
             raise InputError("sigma cannot be estimated from rows that are all alike, give it")

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import threading
 from hashlib import sha256
 from pathlib import Path
 
@@ -12,9 +13,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from commands import kmaps, refused
-from distributed import LocalCluster
+from distributed import Client, LocalCluster
 
 from kmaps import AnchorMap, load_model
+from kmaps.dask import called
+from kmaps.errors import ConfigError
 from kmaps.io import data_digest
 
 N, D = 300, 6
@@ -181,6 +184,20 @@ def test_refused_clusters(monkeypatch):
         assert refused(*arguments, given).startswith(f"--cluster {given}: {expected}")
     told = refused(*arguments, "tcp://127.0.0.1:9")
     assert told.startswith("--cluster tcp://127.0.0.1:9: no Dask scheduler answers there (")
+
+
+@pytest.mark.parametrize("words", ["encode rows.npy o.npy", LABELLED, "run quickstart"])
+def test_workers_on_another_system_are_refused(address, words, monkeypatch):
+    def system():
+        """Return another system on the workers' threads than on that of the command."""
+        here = threading.current_thread() is threading.main_thread()
+        return "Linux" if here else "Darwin"
+
+    monkeypatch.setattr("platform.system", system)
+    expected = "a worker runs on Darwin, this command on Linux: start it on the system of the work"
+    assert expected in refused(*words.split(), "--cluster", address)
+    with pytest.raises(ConfigError, match=expected), Client(address) as client:  # of later workers
+        list(called(client, abs, [1]))
 
 
 def test_a_failing_block_leaves_nothing(address):

@@ -26,7 +26,6 @@ def test_takes_the_rows_of_each_feature(tables, r, dtype):
     np.testing.assert_array_equal(table.take(CODES[:1]), taken[:1])
     np.testing.assert_array_equal(table.take(np.asfortranarray(CODES)), taken)
     assert table.nbytes == values.nbytes
-    assert table.code_bits == 6
 
 
 @pytest.mark.parametrize("tables", [1, 6])

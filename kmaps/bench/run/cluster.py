@@ -1,7 +1,6 @@
 """Batches of cells on the workers of a Dask cluster, each in a process of its own there."""
 
 import multiprocessing
-import platform
 from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -27,7 +26,6 @@ class There:
     kind: Kind
     digests: dict[str, str]
     versions: tuple[str, Any]
-    system: str
 
     def __call__(self, batch: Batch) -> tuple[dict[str, Any], list[Finished]]:
         machine = describe()
@@ -43,11 +41,6 @@ class There:
             raise ConfigError(
                 f"a worker has kmaps {own[0]} with maps of version {own[1]}, the run was started "
                 f"by {self.versions[0]} with {self.versions[1]}: install the same on all machines"
-            )
-        if platform.system() != self.system:
-            raise ConfigError(
-                f"a worker runs on {platform.system()}, the run was started on {self.system}: "
-                "start it on the system of the workers, whose processes and paths are like its"
             )
         if multiprocessing.current_process().daemon:
             raise ConfigError(
@@ -74,7 +67,7 @@ def run_on_cluster(
 
     digests = {cell.dataset: kind.digest(cell) for batch in batches for cell in batch.values()}
     own = describe()["versions"]["kmaps"], MAP_VERSION
-    there = There(function, kind, digests, own, platform.system())
+    there = There(function, kind, digests, own)
     with closing(called(client, there, batches)) as results:
         for one in results:
             if one.lost:

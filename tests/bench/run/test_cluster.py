@@ -1,6 +1,5 @@
 """Runs on clusters: the records of a local run, each once, whatever becomes of the workers."""
 
-import platform
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -71,7 +70,6 @@ def measured_there(**changes):
         "kind": kind,
         "digests": {first.dataset: kind.digest(first)},
         "versions": (kmaps.__version__, MAP_VERSION),
-        "system": platform.system(),
     }
     return There(**given | changes)(dict(list(cells.items())[:1]))
 
@@ -83,10 +81,6 @@ def test_what_a_worker_refuses(monkeypatch):
     with pytest.raises(ConfigError) as error:
         measured_there(versions=("0.0", 1))
     assert "the run was started by 0.0 with 1: install the same on all machines" in str(error.value)
-    with pytest.raises(
-        ConfigError, match="a worker runs on Linux, the run was started on Darwin: "
-    ):
-        measured_there(system="Darwin")
     with pytest.raises(DataError) as data_error:
         measured_there(digests={"digits": "other"})
     assert str(data_error.value).startswith("digits: a worker has other data by that name than")
