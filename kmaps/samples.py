@@ -63,8 +63,8 @@ def _foreign_samples(estimator: Any, X: Any, dispatch: bool, how: Mapping[str, A
     if not dispatch:
         raise InputError(
             f"X is an array of {xp.__name__.split('.')[-1]}, which {type(estimator).__name__} does "
-            "not take: convert it to NumPy; additive maps, RandomFourierMap, GeneralizedRBFMap, "
-            "CodedSVC, LiblinearSVC and RandomFeatureSVC take it in transform and decision_function"
+            "not take: convert it to NumPy; maps, CodedSVC, LiblinearSVC and RandomFeatureSVC take "
+            "it in transform and decision_function"
         )
     if not xp.isdtype(X.dtype, ("bool", "integral", "real floating")):
         raise InputError(f"X is an array of {X.dtype}: expected real numbers")

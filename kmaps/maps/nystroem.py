@@ -27,7 +27,7 @@ from kmaps.maps.grids import Curve, PieceGrid
 from kmaps.maps.parameters import check_nystroem
 from kmaps.mercer import eigensystems
 from kmaps.parallel import for_blocks
-from kmaps.samples import AnyMatrix, in_double, is_foreign, like, namespace
+from kmaps.samples import AnyMatrix, as_numpy, in_double, is_foreign, like, namespace
 
 _N_CELLS = 128
 _BLOCK_KNOTS = 1 << 15
@@ -134,11 +134,10 @@ class NystroemMap(AdditiveMap):
 
     def _curve(self, x: NDArray, feature: NDArray) -> NDArray:
         if is_foreign(x):
-            if not isinstance(self.kernel, str):
-                raise InputError(
-                    f"kernel={self.kernel!r}: a function of NumPy's arrays; convert X to NumPy, or "
-                    "use ExactMap or AnchorMap, whose tables are made in fit"
-                )
+            if not isinstance(self.kernel, str):  # which computes on NumPy's arrays
+                if namespace(x).__name__.endswith("torch") and x.requires_grad:
+                    raise InputError(f"kernel={self.kernel!r} has no gradient: pass X.detach()")
+                return like(x, self._projected(as_numpy(x).astype(float), feature))
             # Large terms cancel: in single precision they would leave 1e-5 of an output.
             return namespace(x).astype(self._projected(in_double(x), feature), x.dtype)
         return self._projected(x, feature)

@@ -17,7 +17,7 @@ from kmaps.estimators import ClassNamePrefixFeaturesOutMixin
 from kmaps.maps.capabilities import FeatureMap
 from kmaps.maps.parameters import check_sign_cauchy
 from kmaps.parallel import for_blocks
-from kmaps.samples import AnyMatrix, float_type, summed, validate_data
+from kmaps.samples import AnyMatrix, as_numpy, float_type, is_foreign, like, summed, validate_data
 
 _BLOCK_VALUES = 1 << 23  # values of the projection matrix held at once
 _WIDEST = 1 << 10  # projections at once
@@ -110,9 +110,12 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
     def transform(self, X: ArrayLike) -> NDArray:
         """Project every row of X, non-negative, and keep the signs: (n, m) or (n, 2m).
 
-        They are float64 for float64 input and integers beyond 16 bits, else float32.
+        They are float64 for float64 input and integers beyond 16 bits, else float32. The signs of
+        an array of another library that scikit-learn dispatches are found in NumPy.
         """
-        X = self._validated(X)
+        X = self._validated(X, dispatch=True)
+        if is_foreign(X):
+            return like(X, self.transform(as_numpy(X)))
         out = room_for_rows(X.shape[0], self._n_features_out, float_type(X))
         unit = out.dtype.type(self.n_projections**-0.5)
 
@@ -137,10 +140,11 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
         self._project(X, pack)
         return codes
 
-    def _validated(self, X: ArrayLike) -> AnyMatrix:
+    def _validated(self, X: ArrayLike, *, dispatch: bool = False) -> AnyMatrix:
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse="csr")
-        refuse_negative(X.data if issparse(X) else X, type(self).__name__)
+        X = validate_data(self, X, reset=False, dispatch=dispatch, accept_sparse="csr")
+        if not is_foreign(X):
+            refuse_negative(X.data if issparse(X) else X, type(self).__name__)
         return summed(X) if issparse(X) else X
 
     def _project(self, X: AnyMatrix, receive: Callable[[slice, int, int, NDArray], None]) -> None:

@@ -37,10 +37,10 @@ from kmaps.checks import (
 from kmaps.errors import InputError
 from kmaps.estimators import ClassNamePrefixFeaturesOutMixin
 from kmaps.gram_matrix import gram, mean_squared_distance, squared_distance
-from kmaps.kernels import WIDTH_KERNELS, check_kernel
+from kmaps.kernels import EXP_KERNELS, KERNELS, WIDTH_KERNELS, check_kernel
 from kmaps.maps import FeatureMap
 from kmaps.parallel import for_blocks, product, threads
-from kmaps.samples import AnyMatrix, validate_data
+from kmaps.samples import AnyMatrix, in_double, is_foreign, issparse, like, namespace, validate_data
 from kmaps.svm.learner import input_errors
 
 _BLOCK_ROWS = 512  # each with m kernel values at a time
@@ -226,11 +226,30 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
         return self.landmarks_.shape[0]
 
     def transform(self, X: ArrayLike) -> NDArray[np.float32]:
-        """Return the outputs of every row, shape (n, m), float32."""
+        """Return the outputs of every row, shape (n, m), float32.
+
+        An array of another library that scikit-learn dispatches is transformed there, in its dtype.
+        """
         check_is_fitted(self)
         with input_errors():
-            X = validate_data(self, X, reset=False, **_INPUT)
+            X = validate_data(self, X, reset=False, dispatch=True, **_INPUT)
+        if is_foreign(X):
+            return self._transform_foreign(X)
         return self._blockwise(X.shape[0], lambda a, b: self.kernel_values(X[a:b]))
+
+    def _transform_foreign(self, X: Any) -> Any:
+        base, gamma = (
+            ("hellinger", 2.0) if self.kernel == "rbf" else (EXP_KERNELS[self.kernel], 1.0)
+        )
+        # In double precision: distances are what is left of large terms.
+        xp, x, columns = namespace(X), in_double(X), []
+        for i in range(self.n_outputs_):  # one at a time, to need no more than the rows do
+            row = self.landmarks_[[i]]
+            landmark = like(x, row.toarray() if issparse(row) else row)
+            terms = xp.abs(x) ** gamma + xp.abs(landmark) ** gamma
+            squared = xp.sum(terms - 2 * KERNELS[base](x, landmark, gamma), axis=1)
+            columns.append(xp.exp(-squared / self.sigma_ / self.sigma_ / 2))
+        return xp.astype(xp.stack(columns, axis=1) @ like(x, self.whitening_), X.dtype)
 
     def of_distances(self, squared: NDArray[np.float32]) -> NDArray[np.float32]:
         """Return the outputs of rows whose squared distances to the landmarks are known."""
@@ -261,8 +280,6 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
 
 def mean_width(X: AnyMatrix, kernel: str, gamma: float = 1.0) -> float:
     """Return the σ whose square is the mean squared distance between rows."""
-    if X.shape[0] < 2:
-        raise InputError("n_samples=1: sigma comes from distances between samples, give sigma")
     mean = mean_squared_distance(X, kernel=kernel, gamma=gamma)
     if not mean > 0:
         raise InputError("sigma cannot be estimated from rows that are all alike, give it")
