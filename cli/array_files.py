@@ -1,4 +1,4 @@
-"""What commands that read and write array files have in common."""
+"""Code that the commands on array files share: options, labels, standard input, warnings."""
 
 import os
 import shutil
@@ -41,20 +41,20 @@ labels = click.option(
     "--labels",
     metavar="FILE",
     shell_complete=files,
-    help="True labels of the rows, .npy, .txt or .csv; - for standard input, a label per line, or "
-    "csv with --label-column. [default: those within the data's file]",
+    help="True labels of the rows: a .npy, .txt or .csv file, or - for standard input (one label "
+    "per line, or csv with --label-column). [default: the labels within the data's file]",
 )
 label_column = click.option(
     "--label-column",
     metavar="NAME",
     help="Column of the csv, parquet or arrow file, or array of the npz file, that has the labels. "
-    "If --labels is a csv file, it is a column of that.",
+    "If --labels is a csv file, the column of that file.",
 )
 zero_based = click.option(
     "--zero-based",
     type=click.Choice(["auto", "true", "false"]),
     default="auto",
-    help="Do indices of svm files count from 0? auto: if they did for the model, or if 0 occurs.",
+    help="Whether indices of svm files count from 0. auto: if the model's did, or if 0 occurs.",
 )
 
 
@@ -75,7 +75,7 @@ threads = click.option(
     type=COUNT,
     expose_value=False,
     callback=_use_threads,
-    help="Threads that compute. [default: KMAPS_NUM_THREADS, OMP_NUM_THREADS, or all processors]",
+    help="Number of threads. [default: KMAPS_NUM_THREADS, OMP_NUM_THREADS, or all processors]",
 )
 
 
@@ -86,12 +86,12 @@ def counts_from_zero(given: str) -> bool | Literal["auto"]:
 def split_label_column(
     label_column: str | None, labels: str | None
 ) -> tuple[str | None, str | None]:
-    """Return the label column of the data, and the one of the file of labels."""
+    """Return the label column of the data, and the column of the file of labels."""
     return (label_column, None) if labels is None else (None, label_column)
 
 
 def check_paths(target: str, sources: Sequence[str | None], force: bool) -> None:
-    """Refuse a target that may not be written, or is one of the sources."""
+    """Refuse a target that may not be written or that is one of the sources."""
     from kmaps.io import check_target
 
     if target == "-":
@@ -104,14 +104,14 @@ def check_paths(target: str, sources: Sequence[str | None], force: bool) -> None
 
 
 def look_for(*sources: str | None) -> None:
-    """Refuse files that are not there, before anything is imported that takes seconds."""
+    """Refuse missing files before the slow imports."""
     for source in sources:
         if source and source != "-" and not os.path.exists(source):
             raise InputError(f"{source}: no such file")
 
 
 def check_start(reader: "Reader") -> None:
-    """Refuse a file whose first rows are wrong, before anything is imported that takes seconds."""
+    """Refuse a file whose first rows are wrong before the slow imports."""
     from kmaps.io import finite_block
 
     for block in reader.blocks(_FIRST_ROWS, _FIRST_VALUES):
@@ -140,7 +140,7 @@ def labelled_rows(
 ) -> Iterator[tuple["Reader", "NDArray | None"]]:
     """Yield rows to train on and their labels, None where they are in the file of the rows.
 
-    Both are refused here, if at all; what cannot be read inside the block is one line.
+    Bad rows and labels are refused here; a read error inside the block becomes one line.
     """
     from kmaps.io import open_reader
 
@@ -164,7 +164,7 @@ def labelled_rows(
 def input_file(source: str, target: str, form: str | None) -> Iterator[tuple[Path, str]]:
     """Yield the file to read and its name; standard input is first copied next to the target.
 
-    On Linux the copy has no name, so that nothing is left of it however the process ends.
+    On Linux the copy has no name, so that nothing remains of it however the process ends.
     """
     if source != "-":
         yield Path(source), source
@@ -184,7 +184,7 @@ def input_file(source: str, target: str, form: str | None) -> Iterator[tuple[Pat
 
 @contextmanager
 def _copied(folder: Path | None, form: str, suffix: str = "") -> Iterator[str]:
-    """Yield the name of a copy of standard input, closed, for on Windows nobody else opens it."""
+    """Yield the name of a copy of standard input, closed so that Windows can open it again."""
     with tempfile.TemporaryDirectory(prefix="kmaps-", dir=folder) as made:
         with open(os.path.join(made, f"input{suffix}"), "w+b") as copy:
             _copy_input(copy)
@@ -203,16 +203,16 @@ def _copy_input(copy: IO[bytes]) -> None:
 
 
 def _check_end(copy: IO[bytes], form: str) -> None:
-    """Warn of a table that ends within a line: a number that was cut off is one all the same."""
+    """Warn of a table that ends within a line: a number that was cut off is still a number."""
     if form in ("csv", "svm", "libsvm") and copy.tell():
         copy.seek(-1, os.SEEK_END)
         if copy.read(1) != b"\n":
-            say("warning: standard input ends within a line, it may have been cut off", err=True)
+            say("warning: standard input ends within a line; it may have been cut off", err=True)
 
 
 @contextmanager
 def seekable(source: str, suffix: str) -> Iterator[str]:
-    """Yield the name of a file, or of a copy of standard input for -, which errors call so."""
+    """Yield the name of a file, or for - of a copy that errors call standard input."""
     if source != "-":
         yield source
         return
@@ -232,7 +232,7 @@ def given_labels(labels: str, column: str | None, classes: "NDArray | None" = No
 
 @contextmanager
 def as_input_error() -> Iterator[None]:
-    """What a map or scikit-learn refuses is the user's to fix: one line, no traceback."""
+    """Turn an error of a map or of scikit-learn into one line that the user can act on."""
     try:
         yield
     except KmapsError:
@@ -243,9 +243,9 @@ def as_input_error() -> Iterator[None]:
 
 @contextmanager
 def once_each_warning(quiet: bool) -> Iterator[list[warnings.WarningMessage]]:
-    """Print the first warning of each kind at the end, instead of one for every block.
+    """Print the first warning of each kind at the end, instead of one per block.
 
-    Yields the list of all warnings so far.
+    It yields the list of all warnings so far.
     """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -260,12 +260,12 @@ def once_each_warning(quiet: bool) -> Iterator[list[warnings.WarningMessage]]:
 
 @contextmanager
 def compiling(quiet: bool, *, light: bool = False) -> Iterator["Compiled"]:
-    """Say when something has to be compiled, not so with ``light``; yield how long that took."""
+    """Report that loops are compiled, except with ``light``; yield the time that it took."""
     from kmaps.cli.compiling import watched
 
     def report() -> None:
         if not quiet:
-            say("compiling, once (`kmaps warmup` does it ahead)", err=True)
+            say("compiling the loops, once (`kmaps warmup` does it ahead)", err=True)
 
     with watched(report, light=light) as compiled:
         yield compiled

@@ -34,8 +34,8 @@ _Checked = tuple[_Forms, Exception | None]  # what can be printed, what the comm
     "--floor",
     type=Number(0, 1),
     default=0.005,
-    help="Smallest tolerance on a mean accuracy or average precision, as a fraction; with "
-    "--reported the tolerance on each split.",
+    help="Least tolerance on a mean accuracy or average precision, as a fraction; with --reported "
+    "the tolerance on each split.",
 )
 @click.option(
     "--format",
@@ -46,7 +46,7 @@ _Checked = tuple[_Forms, Exception | None]  # what can be printed, what the comm
 )
 @click.option("--json", "json_wanted", is_flag=True, help="Print the verdicts as JSON.")
 @click.option(
-    "--junit", type=FILE, help="Write JUnit XML, which CI systems show, to this file too."
+    "--junit", type=FILE, help="Also write the verdicts to this file as JUnit XML, for CI systems."
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print only what changed, and a summary.")
 def command(
@@ -62,17 +62,17 @@ def command(
     """Compare RESULTS with a baseline, cell by cell, the worst first.
 
     Mean accuracy and average precision are compared within a tolerance: two standard errors of a
-    difference of means, from the baseline's spread over its splits, and at least the floor. Errors
-    of kernels are compared to a thousandth, frequencies kept to a twentieth, storage to the byte,
-    times not at all. Where the baseline has which test samples each cell got right, correct.npz,
-    the results must have it too. Rows with a C at the edge of the values that were compared are
-    flagged; that fails nothing.
+    difference of means, from the baseline's spread over its splits, and at least --floor. Errors of
+    kernels are compared to a thousandth, the number of frequencies kept to a twentieth, storage to
+    the byte; times are not compared. If the baseline has correct.npz (which test samples each cell
+    got right), the results must have it too. Rows with a C at the edge of the values that were
+    tried are flagged, which is no failure.
 
-    With --reported the numbers and claims of the papers are shown next to ours: printed, ours, the
-    difference, the verdict. With --against it fails where a number that the baseline reproduces is
-    worse, a claim that holds there does not hold, one is missing, what the paper says was changed,
-    or a cell of the baseline is worse.
-    Runs with a C at the edge of its values are flagged as well.
+    With --reported the command shows the numbers and claims of the papers next to ours: printed,
+    ours, the difference, the verdict. With --against too it fails if a number that the baseline
+    reproduces is worse, a claim that holds there does not hold, a number or claim is missing, a
+    statement of the paper was changed, or a cell of the baseline is worse. Runs with a C at the
+    edge of the values that were tried are flagged as well.
 
     \b
     Exit code 0  every cell of the baseline is there and none is worse

@@ -18,14 +18,14 @@ cluster = click.option(
     "--cluster",
     metavar="ADDRESS|local:N",
     help="Compute on a Dask cluster: the address of its scheduler, or N workers on this computer. "
-    "IN is then a .npy file, a Zarr folder, or a Parquet file or folder that all of them see; OUT "
-    "alike, by its name: .npy, .zarr or .parquet. Needs the extra `cluster`.",
+    "IN is then a .npy file, a Zarr folder, or a Parquet file or folder that all workers see; the "
+    "name of OUT ends in .npy, .zarr or .parquet. Needs the extra `cluster`.",
 )
 
 
 @contextmanager
 def connected(address: str, *not_there: str) -> Iterator[Any]:
-    """Yield the client of a cluster; refuse options of the command that have no meaning there."""
+    """Yield the client of a cluster; refuse options that have no meaning on clusters."""
     context = click.get_current_context()
     for option in context.command.params:
         given = context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
@@ -53,7 +53,7 @@ def encode_there(
     *,
     force: bool,
 ) -> None:
-    """Fit a map in one pass over the blocks, and let the workers write what it makes of them."""
+    """Fit a map in one pass over the blocks, and let the workers write its outputs."""
     import numpy as np
 
     from kmaps.dask import BlockwiseMap, check_output, rows_of, write
@@ -137,7 +137,7 @@ def predict_there(
     *,
     force: bool,
 ) -> dict[str, Any]:
-    """Let the workers write the label of each row; count those that are right."""
+    """Let the workers write the label of each row; count the right labels."""
     from time import perf_counter
 
     from kmaps.cli.model_files import check_columns

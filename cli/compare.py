@@ -19,7 +19,7 @@ from kmaps.cli.flags import PATH, say
     multiple=True,
     metavar="NAME",
     shell_complete=names(measures),
-    help="A measure of `kmaps table`; repeat for several. [default: those of the kind]",
+    help="Compare this measure of `kmaps table`. Repeat for several. [default: the kind's]",
 )
 @click.option(
     "--format",
@@ -32,8 +32,8 @@ def command(runs: tuple[Path, ...], wanted: tuple[str, ...], form: str) -> None:
     """Show RUNS side by side: their shared rows, each run's difference to the first, what changed.
 
     A run is a records.jsonl or the folder it is in. Accuracies are compared on the same test
-    samples, by a 95 % interval that fits the design of the splits; times, memory and errors
-    by the ratio to the first run. The last table shows the conditions that differ.
+    samples, with a 95 % interval that fits the design of the splits; times, memory and errors
+    as ratios to the first run. The last table shows the conditions that differ.
     """
     from kmaps.bench.kinds import shown_of
     from kmaps.bench.paper import compared_runs

@@ -1,4 +1,4 @@
-"""How long the compiled loops took to compile: once on each machine, and not part of any work."""
+"""The time that the loops took to compile: once on each machine, and no part of other times."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -11,7 +11,7 @@ import kmaps
 
 
 def compiled_folder() -> Path:
-    """Return where numba keeps what it compiled, by its rule; importing it takes long."""
+    """Return numba's cache folder by numba's rule, since importing numba takes long."""
     folder = Path(kmaps.__file__).resolve().parent / "_loops"
     if given := os.environ.get("NUMBA_CACHE_DIR"):
         return Path(given).absolute()
@@ -32,9 +32,9 @@ class Compiled:
 def watched(
     begun: Callable[[], object] = lambda: None, *, light: bool = False
 ) -> Iterator[Compiled]:
-    """Count what numba compiles inside a ``with`` block; what it finds in its cache is not.
+    """Count the loops that numba compiles inside a ``with`` block, not those from its cache.
 
-    With ``light`` it is not imported, and nothing is compiled.
+    With ``light`` numba is not imported, and nothing is compiled.
     """
     compiled = Compiled()
     if light:

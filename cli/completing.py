@@ -1,4 +1,4 @@
-"""What shells complete: files, and the names of kernels, measures and datasets."""
+"""Completions for shells: files, and the names of kernels, measures and datasets."""
 
 from collections.abc import Callable, Iterable
 
@@ -13,7 +13,7 @@ def files(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[C
 
 
 def names(known: Callable[[], Iterable[str]], *, or_files: bool = False) -> Completer:
-    """Return what completes one of some names; a file where none of them fits, if it may be one."""
+    """Return a completion by some names, or by files if no name fits and files are allowed."""
 
     def complete(
         ctx: click.Context, param: click.Parameter, incomplete: str

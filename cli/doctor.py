@@ -12,7 +12,7 @@ from kmaps.cli.flags import say
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def command(ctx: click.Context, as_json: bool) -> None:
-    """Look at versions, threads, libraries, folders, mirrors and leftovers, and say what to do.
+    """Examine versions, threads, libraries, folders, mirrors and leftovers, and say what to do.
 
     Nothing is changed and no address is contacted. The exit code is 2 when something has to be done
     before commands can work or times can be compared.

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @click.option(
     "--verify",
     is_flag=True,
-    help="Hash every file of the datasets that are there, and repair them.",
+    help="Hash every file of the datasets in the cache, and repair them.",
 )
 @click.option("--quiet", "-q", is_flag=True, help="Show no progress bar and no notes.")
 def command(
@@ -46,9 +46,9 @@ def command(
 ) -> None:
     """Fetch each DATASET, verify its content and put it into the cache.
 
-    A dataset that is there already is left alone, when the sizes and times of its files are those
-    with which they were verified; a broken download continues where it stopped. One line per
-    dataset goes to standard output.
+    A dataset in the cache is left alone if its files still have the sizes and times with which they
+    were verified; a broken download continues where it stopped. The command prints one line per
+    dataset to standard output.
     """
     from kmaps.data import available, download, load_manifest
 

@@ -103,11 +103,11 @@ def command(
 
     IN and OUT are .npy, .npz (an array, or a CSR matrix as SciPy saves it), .csv, .svm/.libsvm,
     .parquet or .arrow/.feather (the last two need the extra `parquet`), or - for standard input and
-    output. They are handled in blocks, whatever their size; OUT appears when it is complete. Sparse
-    input gives sparse output in .npz and .svm when the map keeps zeros. Labels are no features;
-    they are kept: in .npz as y, in tables as the column label, but not in .npy. A map that learns
-    from data is fitted on 10,000 rows of IN, or of the file of --fit-on, drawn at random but the
-    same in every run; on fewer when they would take more than 32 MB.
+    output. Files of any size are handled in blocks; OUT appears when it is complete. Sparse input
+    gives sparse output in .npz and .svm when the map keeps zeros. Labels are not encoded but kept:
+    in .npz as y, in tables as the column label, in .npy not at all. A map that learns from data is
+    fitted on 10,000 rows of IN, or of the file of --fit-on, which are drawn at random but the same
+    in every run; on fewer rows when 10,000 would take more than 32 MB.
     """
     array_files.look_for(source, fit_on, labels)
     if cluster is not None:
@@ -143,7 +143,7 @@ def command(
 
 
 def _is_light(feature_map: "FeatureMap | HomogeneousWaves", path: Path) -> bool:
-    """Return whether NumPy alone encodes; a file that is not small is left to compiled loops."""
+    """Return whether NumPy alone encodes; compiled loops encode files that are not small."""
     from kmaps.maps import HomogeneousWaves
 
     if not isinstance(feature_map, HomogeneousWaves):
@@ -156,7 +156,7 @@ def _is_light(feature_map: "FeatureMap | HomogeneousWaves", path: Path) -> bool:
 def _check_rows(
     reader: "Reader", fit_reader: "Reader", y: "NDArray | None", *, silent: bool
 ) -> None:
-    """Refuse another number of labels, rows to fit on with other columns, and wrong first rows.
+    """Refuse a wrong number of labels, rows to fit on with other columns, and wrong first rows.
 
     Unless ``silent``, say where indices count from 0.
     """
@@ -170,11 +170,11 @@ def _check_rows(
     bases = fit_reader.index_base, reader.index_base
     if None not in bases and bases[0] != bases[1]:
         raise InputError(
-            f"indices of {fit_reader.name} count from {bases[0]}, those of {reader.name} from "
-            f"{bases[1]}; say what both count from with --zero-based"
+            f"indices count from {bases[0]} in {fit_reader.name} and from {bases[1]} in "
+            f"{reader.name}; state where both begin with --zero-based"
         )
     if reader.index_base == 0 and not silent:
-        said = "its indices count from 0; those of svm files written from 1"
+        said = "its indices count from 0; written svm files count from 1"
         say(f"{reader.name}: {said}", err=True)
     array_files.check_start(reader)
 

@@ -47,7 +47,7 @@ Examples:
     "--plot",
     type=FILE,
     metavar="OUT.png",
-    help="Draw the error surfaces and, as OUT-sections.png, k(x, y₀).",
+    help="Draw the error surfaces to OUT.png, and k(x, y₀) to OUT-sections.png.",
 )
 @array_files.threads
 @click.option("--force", is_flag=True, help="Replace the plots when they exist.")
@@ -66,8 +66,8 @@ def command(
 ) -> None:
     """Compare maps with the kernel on all pairs of values of a range.
 
-    For each map: its outputs per value, the largest and the root mean square error over all pairs,
-    and the pair with the largest.
+    The table shows for each map its outputs per value, the largest and the root mean square error
+    over all pairs, and the pair with the largest error.
     """
     from kmaps.bench.work.errors import Range, approximate
 

@@ -50,7 +50,7 @@ Examples:
     metavar="FILE",
     shell_complete=files,
     multiple=True,
-    help="Write how often the most probable class is right, by its probability: .csv or a figure.",
+    help="Write how often the most probable class is right, by its probability: .csv or figure.",
 )
 @click.option(
     "-o",
@@ -64,7 +64,7 @@ Examples:
 @array_files.zero_based
 @array_files.memory
 @array_files.threads
-@click.option("--force", is_flag=True, help="Replace the files that are written when they exist.")
+@click.option("--force", is_flag=True, help="Replace the written files when they exist.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("-q", "--quiet", is_flag=True, help="Show no progress bar, no warnings.")
 def command(
@@ -79,20 +79,20 @@ def command(
     quiet: bool,
     **contract: Any,
 ) -> None:
-    """Compare what MODEL predicts with the true labels of the rows of DATA.
+    """Compare the labels that MODEL predicts for the rows of DATA with the true ones.
 
     DATA is a file of rows as `kmaps train` takes it; one of MODEL, DATA and --labels may be - for
     standard input. The command shows the accuracy; recall, precision, area under the ROC curve and
     average precision of each class, the last two by the decision values, against all other rows;
-    and the confusion matrix, with a row per true label and a column per predicted one. The two
-    ranking scores are summarised for the second of two classes, and as means over more.
+    and the confusion matrix, with a row per true label and a column per predicted label. The two
+    ranking scores are summarised: for the second of two classes, or as means over more classes.
 
     For a model of `kmaps train --set probability=…` the calibration follows: the expected
     calibration error, the Brier score, the log loss, and, in ten bins of the largest probability of
-    a row, how often its class is the true one.
+    a row, how often the most probable class is the true one.
 
-    Rows whose label the model does not know count as wrong, and are reported. The rows are read in
-    blocks; their labels and scores stay in memory.
+    Rows with a label that the model does not know count as errors and are reported. The rows are
+    read in blocks; their labels and scores stay in memory.
     """
     look_for(model_file, source)
     targets = {"--confusion": confusion, "--reliability": reliability, "--out": out}

@@ -54,10 +54,10 @@ def command(
 ) -> None:
     """Write an HTML page on MODEL, one of `kmaps train` on codes.
 
-    The page shows how important the features are, the function that each of the most important
-    ones adds to the score, with the density of the data below it, and how the scores of single
-    rows come about. It needs no network and no other file. The data, a file of rows as
-    `kmaps train` takes it, is read whole. Either may be - for standard input.
+    The page shows how important each feature is; the functions that the most important features
+    add to the score, each above the density of the data; and the terms that the scores of single
+    rows consist of. It needs no network and no other file. The data, a file of rows as
+    `kmaps train` takes it, is read whole. One of MODEL and --data may be - for standard input.
     """
     look_for(model_file, data)
     from kmaps.io import atomic_file, read_whole
@@ -65,7 +65,7 @@ def command(
     out = out or ("model.html" if model_file == "-" else str(Path(model_file).with_suffix(".html")))
     check_paths(out, [model_file, data], force)
     if rows and data is None:
-        raise ConfigError("--row: the rows are those of --data; name a file")
+        raise ConfigError("--row: counts the rows of --data; name a file")
     from kmaps.models import explanation
     from kmaps.svm import CodedEstimator
 

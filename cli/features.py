@@ -48,7 +48,7 @@ Examples:
     required=True,
     metavar="NAME",
     shell_complete=names(_features),
-    help="What to extract (`kmaps list features`).",
+    help="Features to extract (`kmaps list features`).",
 )
 @click.option(
     "--label-column", metavar="NAME", help="Column of a list of images that has the labels."
@@ -59,22 +59,22 @@ Examples:
     "settings",
     multiple=True,
     metavar="KEY=VALUE",
-    help="A parameter of the features, its value as in JSON: words=300, cells=[18,9,3].",
+    help="Set a parameter of the features; the value is JSON: words=300, cells=[18,9,3].",
 )
 @click.option("--normalize", default="none", help="Norm: none, l1, l2 or gamma=NUMBER.")
 @click.option(
     "--protocol",
     metavar="JSON",
-    help="How training images are drawn, for features that learn from them, as in an experiment. "
+    help="How training images are drawn, as in an experiment, for features that learn from them. "
     "[default: the dataset's protocol; all images of the user's files]",
 )
 @click.option("--split", type=click.IntRange(min=0), default=0, help="Number of the split.")
 @click.option(
     "--out",
     type=FILE,
-    help="The file: .npz, .csv, .parquet or .arrow with the names of the classes as labels, .svm "
-    "with their numbers, or .npy without any; - for standard output. [default: "
-    "DATASET-FEATURES.npz]",
+    help="The file to write: .npz, .csv, .parquet or .arrow with the names of the classes as "
+    "labels, .svm with the classes' numbers, or .npy without labels; - for standard output. "
+    "[default: DATASET-FEATURES.npz]",
 )
 @click.option(
     "--output-format",
@@ -111,10 +111,10 @@ def command(
     """Extract features of the images of DATASET, one row per image in the dataset's order.
 
     DATASET is a known dataset (`kmaps list datasets`), a folder with a folder of images per class,
-    or a .csv that lists paths, relative to it, and labels. The labels are written with the
-    features, and `kmaps train` takes the file as it is.
+    or a .csv that lists paths, relative to its folder, and labels. The labels are written with the
+    features, and `kmaps train` reads the file directly.
 
-    Features are kept in the cache, so the same command again is fast, and one that was stopped
+    Features are kept in the cache, so the same command again is fast, and a stopped command
     continues.
     """
     from kmaps.data import Table, load_dataset
@@ -154,7 +154,7 @@ def command(
 def _targets(
     out: Path, given_format: str | None, show: int | None, force: bool
 ) -> tuple[str, list[Path]]:
-    """Return the format to write and the figure's files; refuse what may not be written."""
+    """Return the format to write and the figure's files; refuse files that may not be written."""
     from kmaps.io import check_target, output_format
 
     to_stdout = str(out) == "-"
@@ -245,7 +245,7 @@ def _write(
 
 
 def _say_classes(dataset: "Dataset") -> None:
-    """Say what the numbers mean that are the labels of svm files."""
+    """Report which classes the numbers stand for that are the labels of svm files."""
     pairs = list(enumerate(dataset.class_names))
     if any(str(number) != name for number, name in pairs):
         listed = ", ".join(f"{number} {name}" for number, name in pairs)

@@ -29,7 +29,7 @@ def say(text: object, *, err: bool = False, nl: bool = True) -> None:
 
 
 class GroupedCommand(click.Command):
-    """A command whose ``--help`` shows its options in ``groups``: a title, and names of options."""
+    """A command whose ``--help`` shows options in ``groups``, each with a title."""
 
     def __init__(self, *args: Any, groups: Mapping[str, str] | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -54,7 +54,7 @@ class GroupedCommand(click.Command):
 
 
 class Number(click.FloatRange):
-    """A number within a range; click's takes nan for one, and without a limit inf."""
+    """A finite number within a range; click's accepts nan, and inf where there is no limit."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         number = super().convert(value, param, ctx)
@@ -64,7 +64,7 @@ class Number(click.FloatRange):
 
 
 def few_of(texts: Sequence[str]) -> str:
-    """Return the first of some texts as one, and how many there are more."""
+    """Return the first texts, joined, and the number of the others."""
     more = [f"and {len(texts) - _FEW} more"] * (len(texts) > _FEW)
     return "; ".join([*texts[:_FEW], *more])
 
@@ -99,8 +99,8 @@ def allowing(command: Command) -> Command:
         "--allow",
         multiple=True,
         metavar="PACKAGE",
-        help="Let rows name estimators of this installed package. Repeat for several; those of "
-        "scikit-learn, LightGBM, interpret and kmaps always may.",
+        help="Let rows name estimators of this installed package; scikit-learn, LightGBM, "
+        "interpret and kmaps are always allowed. Repeat for several.",
     )
     code = click.option(
         "--allow-code",

@@ -19,9 +19,9 @@ _SHOWN = 10  # classes, and names of features
 def command(model_file: str | None, as_json: bool) -> None:
     """Show versions, processor, threads, caches, and which datasets are there.
 
-    Or, with MODEL, one of `kmaps train`, what the model is: its map, kernel, levels, C, classes and
-    sizes, how it was trained, and whether training ended before it was done; - reads it from
-    standard input.
+    With MODEL, a file of `kmaps train`, describe the model instead: its map, kernel, levels, C,
+    classes and sizes, how it was trained, and whether training ended before it had converged; -
+    reads the model from standard input.
     """
     if model_file is None:
         show, found = _lines, _machine()
@@ -35,7 +35,7 @@ def _model(path: str) -> dict[str, Any]:
     from kmaps.svm import ModelFile
 
     with seekable(path, ".npz") as name:
-        ModelFile(name)  # refuses what is no model, before what takes seconds is imported
+        ModelFile(name)  # refuses a file that is no model, before the slow imports
         from kmaps.models import describe_model
 
         return describe_model(name)
@@ -89,7 +89,7 @@ def _aligned(lines: dict[str, str]) -> str:
 
 
 def model_lines(model: dict[str, Any]) -> dict[str, str]:
-    """Return what `describe_model` says as names and texts."""
+    """Return the description by `describe_model` as names and texts."""
     record, classes, written = (model.pop(name) for name in ("record", "classes", "written"))
     names = model.pop("feature_names") or record.pop("columns", None)
     lines = {
@@ -127,7 +127,7 @@ def _value(value: Any) -> str:
 
 
 def _counted(count: int, values: Any) -> str:
-    """Return how many there are, and the first ones where they are known."""
+    """Return the number of some values, and the first of them where they are known."""
     if not isinstance(values, list):
         return f"{count:,}"
     more = ", …" if len(values) > _SHOWN else ""

@@ -30,9 +30,9 @@ KINDS = ("maps", "kernels", "datasets", "features", "kinds", "experiments")
 def command(kind: str | None, as_json: bool, as_bibtex: bool) -> None:
     """List maps (with paper and equation), kernels, datasets, features, kinds or experiments.
 
-    Maps and kinds of installed packages are among them, with the name of their package.
+    Maps and kinds of installed packages are listed too, with the name of their package.
 
-    Without KIND all of them.
+    Without KIND the command lists all of these.
     """
     if as_bibtex:
         if kind != "maps" or as_json:
@@ -66,7 +66,7 @@ def _block(rows: list[Row], title: str) -> str:
 
 
 def _lines(row: list[str], widths: list[int], indent: str, n_columns: int) -> list[str]:
-    """Return a row: so many columns next to each other, the others wrapped below them."""
+    """Return a row: some columns next to each other, the others wrapped below them."""
     first = indent + "  ".join(map(str.ljust, row[:n_columns], widths)).rstrip()
     wrapper = textwrap.TextWrapper(
         _WIDTH - len(indent) - 4, break_long_words=False, break_on_hyphens=False

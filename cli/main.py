@@ -35,7 +35,7 @@ _TITLE = re.compile(r'"""``kmaps ([a-z-]+)``: (.+?\.)')
 
 
 def _commands() -> dict[str, str]:
-    """Return what each command does, by its name: the first line of the file of that name.
+    """Return the help of each command, by its name: the first line of the file of that name.
 
     So the help of `kmaps` itself imports no command, and a new command is one file.
     """
@@ -91,7 +91,7 @@ class LazyGroup(click.Group):
         return context
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run the command and turn what the user caused into one line and an exit code."""
+        """Run the command and turn errors that the user caused into one line and an exit code."""
         try:
             with _faults_of_the_system(), _printable_usage():
                 return super().invoke(ctx)
@@ -117,7 +117,7 @@ class LazyGroup(click.Group):
 
 @contextmanager
 def _printable_usage() -> Iterator[None]:
-    """Show control characters of arguments in what click, which prints it, says of them."""
+    """Show control characters of arguments in the messages that click prints about them."""
     try:
         yield
     except click.ClickException as error:
@@ -127,7 +127,7 @@ def _printable_usage() -> Iterator[None]:
 
 @contextmanager
 def _faults_of_the_system() -> Iterator[None]:
-    """Turn what the user or the system ended into one line and an exit code."""
+    """Turn an end by the user or by the system into one line and an exit code."""
     try:
         yield
     except KeyboardInterrupt:
@@ -152,17 +152,17 @@ def _faults_of_the_system() -> Iterator[None]:
 
 
 def _drop_stdout() -> None:
-    # What is still buffered would fail again when Python exits, with a code of its own. A stream
-    # that a caller put there may have no number.
+    # Buffered text would fail again when Python exits, with another exit code. A stream that a
+    # caller put there may have no number.
     with suppress(OSError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fill_closed_streams() -> None:
-    """Put streams in the place of standard ones that are closed, and let writing to them fail.
+    """Replace closed standard streams by streams on which writing fails.
 
-    Else the next file that is opened, a model say, would get the number of standard output and
-    whatever is printed; and Python drops what is written to a stream that is not there.
+    Else the next file that is opened, for instance a model, would get the number of standard output
+    and all printed text; and Python drops text that is written to a missing stream.
     """
     for number in range(3):
         try:
@@ -188,7 +188,7 @@ _PLAIN = {
 
 
 def _in_plain_letters(error: UnicodeError) -> tuple[str, int]:
-    """Return what stands for characters that a terminal's encoding lacks, and where it goes on."""
+    """Return a substitute for characters that a terminal's encoding lacks, and where to go on."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     lacking = error.object[error.start : error.end]
@@ -196,7 +196,7 @@ def _in_plain_letters(error: UnicodeError) -> tuple[str, int]:
 
 
 def _tolerate_small_encodings() -> None:
-    """Let text for reading be printed whatever the encoding of a terminal."""
+    """Let text for people be printed whatever the encoding of a terminal."""
     codecs.register_error("kmaps.plain", _in_plain_letters)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
@@ -208,10 +208,10 @@ def _say_warning(message: Warning | str, *_: object, **__: object) -> None:
 
 
 class _LeanFixes(MetaPathFinder):
-    """Finds ``sklearn.utils.fixes`` once, as Python does, and hides from it what it does not need.
+    """Finds ``sklearn.utils.fixes`` once, as Python does, and hides unneeded modules from it.
 
-    It imports scipy.stats, which parses its documentation, and pandas for functions that commands
-    hardly ever call: half of the time of scikit-learn's import. Who needs them later imports them.
+    That module imports scipy.stats, which parses its documentation, and pandas for functions that
+    commands hardly ever call: half of scikit-learn's import time. Later users import them.
     """
 
     def find_spec(self, fullname: str, path: Sequence[str] | None, target: Any = None) -> Any:

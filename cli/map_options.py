@@ -25,12 +25,12 @@ _META = "kmaps.map_options"
 
 
 class AnyValue(click.ParamType):
-    """A number, a word, true, false or none: for parameters that may be None."""
+    """The type of parameters that may be None: a number, a word, true, false or none."""
 
     name = "value"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the value as Python has it, but "none" as the word: None is no value given."""
+        """Return the value in Python's type, but "none" as the word: None means not given."""
         words = {"none": "none", "true": True, "false": False}
         if not isinstance(value, str) or value.lower() in words:
             return words[value.lower()] if isinstance(value, str) else value
@@ -60,7 +60,7 @@ class MapCommand(GroupedCommand):
         self.params.insert(sum(isinstance(param, click.Argument) for param in self.params), option)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse ``--map`` and ``--kernel`` first: the map says which other options there are."""
+        """Parse ``--map`` and ``--kernel`` first: the map decides which other options there are."""
         given = _FIRST.make_context("", [*args], resilient_parsing=True).params
         from kmaps.kernels import EXP_KERNELS  # kernels that additive maps do not have
 
@@ -174,7 +174,7 @@ def build_map(name: str, given: dict[str, Any], *, light: bool = False) -> Any:
 
     ``light``: without scikit-learn, where that is possible.
 
-    Parameters out of range are refused here, before anything is imported that takes seconds.
+    Parameters out of range are refused here, before the slow imports.
     """
     words = {key: value for key, value in given.items() if value is not None}
     values = {key: None if value == "none" else value for key, value in words.items()}

@@ -1,4 +1,4 @@
-"""What commands that use a trained model have in common."""
+"""Code that the commands with a trained model share: load it, open its data, compare columns."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Trained:
-    """A model, the name of its file, and how the file says that it was trained."""
+    """A model, the name of its file, and the file's record of its training."""
 
     model: Any
     file: str
@@ -38,7 +38,7 @@ class Trained:
 
     @property
     def columns(self) -> list[str] | None:
-        """The names of the columns it was trained on, where they had names."""
+        """The names of the columns that the model was trained on, where they had names."""
         given = vars(self.model).get("feature_names_in_")
         if given is not None:
             return given.tolist()
@@ -72,7 +72,7 @@ def load_trained(path: str, light: bool = False) -> Trained:
 
 
 def load_classifier(path: str, light: bool = False) -> Trained:
-    """Return the model in a file as `load_trained` does; refuse one that gives no labels."""
+    """Return the model in a file as `load_trained` does; refuse a model that gives no labels."""
     trained = load_trained(path, light)
     if vars(trained.model).get("classes_") is None:
         name = trained.estimator
@@ -99,9 +99,9 @@ def data_for(
     zero_based: str,
     quiet: bool,
 ) -> Iterator[tuple["Reader", "NDArray | None"]]:
-    """Yield the rows of a file, or of standard input, for a model, and the labels of another.
+    """Yield the rows of a file or of standard input for a model, and the labels of another file.
 
-    What cannot be read inside the block is one line, and each warning is printed once.
+    A read error inside the block becomes one line, and each warning is printed once.
     """
     from kmaps.io import check_label_kind
 
@@ -141,7 +141,7 @@ def open_for(
     zero_based: str,
     quiet: bool,
 ) -> "Reader":
-    """Open data for a model; refuse data that cannot be what it was trained on."""
+    """Open data for a model; refuse data that do not match its training data."""
     from kmaps.io import open_reader
 
     base = trained.record.get("index_base")
@@ -157,12 +157,12 @@ def open_for(
     if reader.index_base == 0 and from_zero == "auto" and base == 1:
         raise InputError(
             f"{name}: has index 0, but {trained.file} was trained on indices from 1; pass "
-            "--zero-based true if those of this file count from 0"
+            "--zero-based true if this file's indices count from 0"
         )
     if not reader.certain_base:
         raise InputError(
             f"{name}: neither index 0 nor the last one occurs, so its indices may count from 0 or "
-            f"from 1{', as those of ' + trained.file if base == 1 else ''}: pass --zero-based true "
+            f"from 1{', as in ' + trained.file if base == 1 else ''}: pass --zero-based true "
             "or --zero-based false"
         )
     check_columns(trained, reader, label_column)
@@ -174,7 +174,7 @@ def open_for(
 def _compare_types(trained: Trained, reader: "Reader") -> None:
     """Warn of fractions for a model of whole numbers, or the other way round.
 
-    Such as pixels from 0 to 1 for a model of bytes, which lie within its range.
+    An example are pixels from 0 to 1, which lie within the range of a model of bytes.
     """
     import numpy as np
 
@@ -198,7 +198,7 @@ def check_columns(
         hint = ""
         if reader.columns and label_column is None and reader.n_features == n_features + 1:
             known = trained.record.get("label_column")
-            hint = f"; is one that of the labels? --label-column {known or 'NAME'}"
+            hint = f"; does one hold the labels? --label-column {known or 'NAME'}"
         raise InputError(
             f"{reader.name} has {reader.n_features} columns, {trained.file} was trained on "
             f"{n_features}{hint}"
@@ -207,16 +207,16 @@ def check_columns(
         pairs = enumerate(zip(reader.columns, names, strict=True), 1)
         place, given, expected = next((n, a, b) for n, (a, b) in pairs if a != b)
         raise InputError(
-            f"{reader.name}: column {place} is {given!r}, that of {trained.file} is {expected!r}: "
-            "give the columns that it was trained on, in the same order"
+            f"{reader.name}: column {place} is {given!r}, in {trained.file} it is {expected!r}: "
+            "give the columns that the model was trained on, in the same order"
         )
 
 
 def unknown_labels(n_unknown: int, n_rows: int, labels: Any) -> str:
-    """Return what to say of rows whose labels a model does not know."""
+    """Return the warning about rows whose labels a model does not know."""
     from kmaps.io import few_labels
 
     return (
         f"{n_unknown:,} of {n_rows:,} rows have labels that the model does not know "
-        f"({few_labels(labels)}); they count as wrong"
+        f"({few_labels(labels)}); they count as errors"
     )

@@ -1,4 +1,4 @@
-"""``kmaps plot``: draw what the rows of a run reach over what they cost."""
+"""``kmaps plot``: draw the accuracy of a run's rows over their cost, with the Pareto front."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,7 +32,7 @@ Examples:
     multiple=True,
     metavar="MEASURE",
     shell_complete=names(_measures),
-    help="A cost, any measure of `kmaps table`. Repeat for several; each has its axes. "
+    help="Draw over this cost, any measure of `kmaps table`. Repeat for several panels. "
     "[default: time, predict, memory and storage, or dim]",
 )
 @click.option(
@@ -40,7 +40,7 @@ Examples:
     "quality",
     metavar="MEASURE",
     shell_complete=names(_measures),
-    help="The quality. [default: the first measure that `kmaps table` shows]",
+    help="The quality to draw. [default: the first measure that `kmaps table` shows]",
 )
 @click.option("--figure", metavar="NAME", help="Draw this figure of the kind instead.")
 @click.option(
@@ -64,8 +64,8 @@ def command(
 
     RESULTS is a records.jsonl or the folder it is in. A line joins the rows that no other row
     beats, the Pareto front; the others are pale. Bars are standard deviations
-    over splits or draws. --figure NAME draws one of the figures that `kmaps run` draws, without the
-    times that were taken while other work ran. In PDF and SVG files letters stay text.
+    over splits or draws. --figure NAME draws one of the figures of `kmaps run`, without the times
+    that were taken while other work ran. In PDF and SVG files letters stay text.
     """
     from kmaps.bench.figures import check_figure
     from kmaps.bench.records.file import read_records, records_path
@@ -104,7 +104,7 @@ def _draw_figure(records: list["Record"], name: str, folder: Path, out: Path) ->
 def _draw_front(
     records: list["Record"], costs: tuple[str, ...], quality: str | None, out: Path
 ) -> str:
-    """Draw one measure over others; return what there is to warn of."""
+    """Draw one measure over others; return the warnings."""
     from kmaps.bench.figures.costs import draw_front
     from kmaps.bench.kinds import shown_of
     from kmaps.bench.records.summary import times_warning

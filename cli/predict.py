@@ -52,7 +52,7 @@ Examples:
 @click.option(
     "--proba",
     is_flag=True,
-    help="Write probabilities, a column per class; of models of `kmaps train --set probability=…`.",
+    help="Write probabilities, a column per class (`kmaps train --set probability=…` is needed).",
 )
 @array_files.input_format
 @click.option(
@@ -83,14 +83,14 @@ def command(
 ) -> None:
     """Predict the label of each row of the array file IN with MODEL and write them to OUT.
 
-    IN is a file of rows as `kmaps train` takes it, and is handled in blocks, whatever its size;
-    OUT appears when it is complete. One of MODEL, IN and --labels may be - for standard input.
-    With true labels, of --labels, --label-column, a npz or a svm file, the accuracy is printed.
+    IN is a file of rows as `kmaps train` takes it, of any size, and is handled in blocks; OUT
+    appears when it is complete. One of MODEL, IN and --labels may be - for standard input. If there
+    are true labels (--labels, --label-column, a npz or a svm file), the accuracy is printed.
 
     OUT is .txt or .csv, with a label per line; with --scores or --proba tables (.csv, .parquet,
     .arrow) have the columns label, score:CLASS and proba:CLASS, and .npz the arrays labels, scores,
-    proba and classes. .npy is the labels, or else the one table, and .svm has that as features. -
-    is standard output: txt, csv with --scores or --proba, or what --output-format says.
+    proba and classes. .npy has the labels or, with one of these options, its table, which .svm has
+    as features. - is standard output: txt, csv with --scores or --proba, or --output-format.
     """
     if cluster is not None:
         trained = model_files.load_classifier(model_file)
@@ -141,7 +141,7 @@ def _predict(
     *,
     quiet: bool,
 ) -> dict[str, Any]:
-    """Write what each block gives; count rows, and right labels if there are any to compare."""
+    """Write the predictions block by block; count rows, and right labels if labels are known."""
     import numpy as np
 
     from kmaps.cli.compiling import watched
@@ -183,7 +183,7 @@ def _table(model: Any, what: str, decision: "NDArray") -> "NDArray":
 
 
 def _labels_of_file(reader: "Reader", y: "NDArray", classes: "NDArray") -> "NDArray | None":
-    """Return the labels within the data; a svm file may have some that stand for none."""
+    """Return the labels within the data; those of a svm file may stand for no label."""
     import numpy as np
 
     from kmaps.io import check_label_kind, typed_labels

@@ -1,4 +1,4 @@
-"""A progress bar with the time left, on standard error, for what takes longer than a moment."""
+"""A progress bar with the time left, on standard error, for work that takes seconds."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -84,11 +84,11 @@ def _left(progress: "Progress") -> str:
 
 
 def say_compiling(*, quiet: bool) -> None:
-    """Say that what has no compiled files yet is compiled, unless ``quiet``."""
+    """Report that loops without compiled files are being compiled, unless ``quiet``."""
     from kmaps.cli.compiling import compiled_folder
 
     if not quiet and not any(compiled_folder().rglob("*.nbi")):
-        say("compiling, once, outside all times (`kmaps warmup` does it ahead)", err=True)
+        say("compiling the loops, once, outside all times (`kmaps warmup` does it ahead)", err=True)
 
 
 @contextmanager
@@ -97,8 +97,8 @@ def cell_bar(
 ) -> Iterator[tuple[Callable[["Progress"], None], Callable[[str, int, int], None]]]:
     """Yield the functions that show the progress of a run's cells and of its features.
 
-    On a terminal that is a bar, and a line for each cell that failed; elsewhere a line for each
-    cell and for each finished stage of the features. After Ctrl-C it says what is ``kept``.
+    A terminal shows a bar, and a line for each cell that failed; other outputs get a line for each
+    cell and for each finished stage of the features. Ctrl-C prints which records are ``kept``.
     """
     with ExitStack() as shown:
         try:

@@ -48,8 +48,8 @@ Examples:
     "--max-bytes",
     type=Number(0, min_open=True),
     metavar="N",
-    help="Most bytes that a model may store: the training rows, in the smallest form that "
-    "training reads back, its tables and the model.",
+    help="Most bytes of storage: the training rows in the smallest form that training reads "
+    "back, the tables and the model.",
 )
 @click.option(
     "--max-us",
@@ -63,14 +63,14 @@ Examples:
     "n_rows",
     type=click.IntRange(10),
     default=3000,
-    help="Rows of the sample, drawn class by class; all of DATA if it has no more.",
+    help="Rows of the sample, which is drawn class by class; all rows of smaller DATA.",
 )
 @click.option(
     "--hold-out",
     type=Number(0, 1, min_open=True, max_open=True),
     default=0.3,
     metavar="PART",
-    help="Part of the sample, drawn class by class, that accuracies are measured on.",
+    help="Part of the sample, drawn class by class, on which accuracies are measured.",
 )
 @click.option(
     "--plot",
@@ -82,7 +82,7 @@ Examples:
     "--out",
     type=FOLDER,
     metavar="FOLDER",
-    help="Keep the sample, the experiment and its records; the same command resumes there. "
+    help="Keep the sample, the experiment and its records here; the same command resumes. "
     "[default: a temporary folder]",
 )
 @array_files.input_format
@@ -116,15 +116,15 @@ def command(
     """Measure a small grid of models on a sample of DATA and show the best ones.
 
     DATA is a file of rows with labels, as `kmaps train` takes it; - is standard input. The grid
-    has exact kernels and some maps on codes (the intersection map of one bin is the linear model);
-    of exponential kernels the exact model and landmarks, of rbf landmarks; all one-vs-rest and, for
-    3 to 20 classes, one-vs-one. C and widths are chosen by cross-validation (the rule `auto`)
-    on the training part of the sample; accuracies are measured on the rows held out.
+    has exact kernels and some maps on codes (the intersection map of one bin is the linear model),
+    exponential kernels, exact and by landmarks, and rbf by landmarks; each one-vs-rest and, for 3
+    to 20 classes, one-vs-one. C and widths are chosen by cross-validation (the rule `auto`) on the
+    training part of the sample; accuracies are measured on the held-out rows.
 
-    A model is shown when no other one is as accurate and cheaper in training time, test time,
-    memory or storage; after them those that are named, by their accuracy on the rows held out and
-    in the cross-validation together. As the rows held out decide this, the best of many looks a
-    little better than it is. Each comes with what trains it with its C on all rows.
+    A model is shown when no other model is as accurate and cheaper in training time, test time,
+    memory or storage. The named models follow, chosen by their accuracy on the held-out rows and in
+    the cross-validation together. As the held-out rows decide this, the best of many models looks a
+    little better than it is. Each model comes with the command or code that trains it on all rows.
 
     Limits apply to measurements on the sample. A model that cannot be trained is reported.
     """
@@ -171,7 +171,7 @@ def _sample(source: str, n_rows: int, folder: Path, quiet: bool, **contract: Any
 
 @contextmanager
 def _folder(out: Path | None) -> Iterator[Path]:
-    """Yield the folder of the records; what the cache of datasets would keep goes with the end."""
+    """Yield the folder of the records; the cached copy of the data is deleted at the end."""
     with (
         tempfile.TemporaryDirectory(prefix="kmaps-") as temporary,
         patch.dict(os.environ, {_CACHE: str(Path(temporary, "cache"))}),
@@ -187,7 +187,7 @@ def _failures(found: "Recommendation") -> str:
 
 
 def _data_options(contract: dict[str, Any]) -> list[str]:
-    """Return the options that say what DATA is, for ``kmaps train``."""
+    """Return the options that describe DATA, for ``kmaps train``."""
     given = {name: value for name, value in contract.items() if value and value != "auto"}
     return [
         word for name, value in given.items() for word in (f"--{name.replace('_', '-')}", value)

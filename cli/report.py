@@ -31,17 +31,17 @@ def command(results: Path, out: Path | None, of_all: bool, force: bool, quiet: b
 
     The page compares the paper's numbers with ours, says whether the claims of the experiment hold,
     fail or are undecided, and shows the tables and figures of the folder. It leaves out the times
-    that `kmaps table` marks: those that were taken while other work ran. The text of NOTES.md in
-    the folder becomes its findings. What a user's experiment is about, and its claims, are read
-    from experiment.yaml next to the records.
+    that `kmaps table` marks, which were taken while other work ran. The text of NOTES.md in the
+    folder becomes the findings of the page. The subject and the claims of a user's experiment are
+    read from experiment.yaml next to the records.
 
     Markdown (.md) is short. HTML (.html) needs no other file and no network, and adds every
     comparison, measure and figure, and the conditions; PDF (.pdf) is that page, as an installed
     browser prints it; JSON (.json) has its parts for programs.
 
-    With --all the page says of each paper, table by table and claim by claim, what the runs in the
-    folders of RESULTS reproduce, how well, and what is missing. It is also written as data, to
-    reported.json next to the page, which `kmaps check --reported --against` reads.
+    With --all the page shows for each paper, by tables and claims, the numbers that the runs in the
+    folders of RESULTS reproduce, how closely, and the missing ones. The same content is written as
+    data to reported.json next to the page, which `kmaps check --reported --against` reads.
     """
     from kmaps.bench.pages import page_of, page_of_all
     from kmaps.bench.paper.reported import STORED

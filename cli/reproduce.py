@@ -1,4 +1,4 @@
-"""``kmaps reproduce``: run every experiment, and compare with what is published."""
+"""``kmaps reproduce``: run every experiment, and compare it with the published run."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -33,10 +33,10 @@ def command(
 ) -> None:
     """Run each EXPERIMENT that comes with kmaps, by default all of them, the quickest first.
 
-    Finished cells are kept: the same command again resumes. Each run is compared with the published
-    one, where this is a source checkout that has it. Experiments whose data or packages are not
-    there are left out, which is said. At the end there is a page on each run, and the page at a
-    glance (`kmaps report --all`), unless it was a preset.
+    Finished cells are kept: the same command again resumes. In a source checkout each run is
+    compared with the published one. Experiments whose data or packages are missing are left out
+    and listed. At the end the command writes a page on each run and, without --preset, the page on
+    all runs (`kmaps report --all`).
 
     \b
     Exit code 0  no cell is worse than published
@@ -108,7 +108,7 @@ def _run(entry: "Entry", threads: int | None, quiet: bool) -> bool:
 
 
 def _compared(entry: "Entry") -> tuple[str, bool]:
-    """Return how a run compares with the published one, in words, and whether it is worse."""
+    """Compare a run with the published one; return the result in words, and whether it is worse."""
     from kmaps.bench.kinds import shown_of
     from kmaps.bench.records import gate
     from kmaps.bench.records.arrays import read_correct

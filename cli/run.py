@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     "--only",
     multiple=True,
     metavar="PATTERN",
-    help="Measure the rows of this name, whole or up to a word; * stands for any text. Repeat for "
-    "several; --dry-run shows them.",
+    help="Measure only the rows of this name, or whose name begins with these words; * stands for "
+    "any text. Repeat for several; --dry-run shows the names.",
 )
 @click.option(
     "--set",
@@ -42,13 +42,13 @@ if TYPE_CHECKING:
     multiple=True,
     metavar="KEY=VALUE",
     help="Change a key of the experiment: splits=2, dataset.train=100, maps.0.order=[1,2]; the "
-    "value is YAML. Repeat for several. The run's name says what was changed.",
+    "value is YAML. Repeat for several. The name of the run shows the changes.",
 )
 @click.option(
     "--jobs",
     type=COUNT,
     default=1,
-    help="Cells measured at once. More than one disturbs the times, never the accuracies.",
+    help="Cells measured at once. More than one cell disturbs the times, never the accuracies.",
 )
 @click.option(
     "--threads",
@@ -69,8 +69,8 @@ if TYPE_CHECKING:
 @click.option(
     "--dry-run",
     is_flag=True,
-    help="Run nothing: list the cells, check that the dataset is large enough, and report what "
-    "published cells took.",
+    help="Run nothing: list the cells, check that the dataset is large enough, and report the "
+    "times of published cells.",
 )
 @click.option("--quiet", "-q", is_flag=True, help="Show no progress and no notes.")
 def command(
@@ -86,8 +86,8 @@ def command(
     """Run EXPERIMENT, a YAML file or the name of one that comes with kmaps (`kmaps list`).
 
     Every finished cell is one line of records.jsonl in the output folder; the same command again
-    resumes there. The table of these cells goes to standard output. A run never touches published
-    ones: those are in the folder results, others in runs.
+    resumes there. The table of these cells goes to standard output. The default folder is in runs,
+    so that no run touches the published records in results.
     """
     from kmaps.bench.kinds.load import load_whole, packaged
 
@@ -144,7 +144,7 @@ def _show(outcome: "Outcome", kind: str) -> None:
 def _list_cells(
     experiment: "Experiment", out: Path, only: Sequence[str], published: Path, quiet: bool
 ) -> None:
-    """Print what a run would do; refuse what it would refuse."""
+    """Print the cells of a run and their states; refuse all that the run would refuse."""
     from kmaps.bench.kinds import KINDS
     from kmaps.bench.records.columns import cell_name
     from kmaps.bench.run.plan import of_rows, plan, records_of
@@ -154,7 +154,7 @@ def _list_cells(
     try:
         KINDS[experiment.kind].draw_splits(cells.values())
     except DataError as error:
-        unchecked = f"not checked whether there are samples enough: {error}"
+        unchecked = f"not checked whether there are enough samples: {error}"
     status = {record["key"]: record["status"] for record in records_of(out)}
     words = {"ok": "done", "failed": "failed", None: "to do"}
     states = {key: words[status.get(key)] for key in cells}
@@ -173,7 +173,7 @@ def _list_cells(
 
 
 def _estimate(keys: Sequence[str], published: Path) -> str:
-    """Say what the published records of some cells took; nothing is guessed for the others."""
+    """Report the time and memory of the published records of some cells, and no guesses."""
     from kmaps.bench.records.times import forecast
     from kmaps.bench.run.plan import records_of
 

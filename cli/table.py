@@ -25,8 +25,8 @@ Examples:
     "form",
     type=click.Choice(["text", "md", "csv", "latex", "parquet"]),
     default="text",
-    help="Format: csv is long and tidy, in plain units; the others are for reading. parquet is "
-    "for --records and needs --out and the extra `parquet`.",
+    help="Format: csv is long and tidy, in plain units; text, md and latex are for reading; "
+    "parquet goes with --records and needs --out and the extra `parquet`.",
 )
 @click.option(
     "--records",
@@ -45,7 +45,7 @@ Examples:
     "copies, linf, rms, l1, bound, period, random-rms, additive-rms, bias, deviation, important, "
     "dim, fit, encode, convert, train, predict, cv, "
     "storage-train, storage-paper, storage-tables, storage-model, or all; repeat for several. "
-    "[default: those of the kind of experiment]",
+    "[default: the measures of the kind of experiment]",
 )
 @click.option(
     "--together",
@@ -69,10 +69,10 @@ def command(
 ) -> None:
     """Show the records in RESULTS: rows by method, columns by kernel, mean ± std over splits.
 
-    RESULTS is a records.jsonl or the folder it is in. There is a table per multi-class reduction.
-    Rows have the names that the papers use; parameters that are the same in all rows of a map stand
+    RESULTS is a records.jsonl or its folder. There is one table per multi-class reduction. Rows
+    have the names that the papers use; parameters that are the same in all rows of a map stand
     below the tables. The best map of each column is marked, unless a third-party classifier is
-    better; the references, linear and exact, never are.
+    better; the references, linear and exact, are never marked.
     """
     from kmaps.bench.records.file import read_records
     from kmaps.io import atomic_file, check_target, refuse_terminal
@@ -114,7 +114,7 @@ def _check_records_form(
 def _of_measures(
     records: list["Record"], form: str, measures: tuple[str, ...], quiet: bool, *, together: bool
 ) -> str:
-    """Return the tables of some measures; warn of times that do not compare."""
+    """Return the tables of some measures; warn of times that are not comparable."""
     from kmaps.bench.kinds import shown_of
     from kmaps.bench.records.measures import MEASURES
     from kmaps.bench.records.summary import times_warning

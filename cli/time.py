@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     help="The YAML file of the records, or its name. [default: experiment.yaml next to the "
     "records, else the name in them]",
 )
-@click.option("--preset", help="The preset of the experiment that the records are of.")
+@click.option("--preset", help="The preset of the experiment that made the records.")
 @click.option(
-    "--repeats", type=COUNT, default=5, help="Measurements that each cell has at the end."
+    "--repeats", type=COUNT, default=5, help="Measurements of each cell, those on record included."
 )
 @click.option(
-    "--threads", type=COUNT, default=1, help="Threads of each cell, held to as many processors."
+    "--threads", type=COUNT, default=1, help="Threads of each cell, pinned to as many processors."
 )
 @click.option(
     "--common-C",
@@ -50,16 +50,16 @@ def command(
 ) -> None:
     """Time the measured cells in the folder RESULTS again, and show the times.
 
-    One cell at a time, on held processors, warmed up; repeat 1 of all cells comes before repeat 2
-    of any. Each is trained with the C of its record; if it does not reproduce the recorded result,
-    its time is discarded.
+    The command measures one cell at a time, pinned to processors, after a warm-up; repeat 1 of all
+    cells comes before repeat 2 of any. Each cell is trained with the C of its record; if it does
+    not reproduce the recorded result, its time is discarded.
 
-    Every measurement, times and peaks of memory, is one line of times.jsonl, next to the records;
+    Every measurement (times and peaks of memory) is one line of times.jsonl, next to the records;
     the same command again resumes there. Tables and pages then show medians and quartiles, and
-    claims on times and memory are judged by the repeats. Delete the file to undo.
+    claims about times and memory are judged by the repeats. Delete the file to undo this.
 
-    A machine on which other work runs is refused: by its load average, the time that the host of a
-    virtual machine takes, and what other processes use within a second.
+    The command refuses a machine with other work, by its load average, the time that the host of a
+    virtual machine takes, and the processor time of other processes within a second.
     """
     from kmaps.bench.kinds.load import load
     from kmaps.bench.records.file import definition_file, read_records

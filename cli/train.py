@@ -40,7 +40,7 @@ class TrainCommand(MapCommand):
 
 
 class Costs(click.ParamType):
-    """One value of C, several separated by commas, or the word for a rule that finds some."""
+    """One value of C, several separated by commas, or the name of a rule that finds values."""
 
     name = "C[,C…]|path|auto"
 
@@ -83,21 +83,20 @@ Examples:
     "costs",
     type=Costs(),
     default="1",
-    help="Weight of the loss. Several values are compared by cross-validation; `auto` extends "
-    "0.1 to 10 until the best is inside; `path` stops where held-out accuracy has fallen.",
+    help="Weight of the loss. Several values are compared by cross-validation; `auto` extends the "
+    "grid 0.1 to 10 until the best is inside; `path` stops when held-out accuracy has fallen.",
 )
 @click.option(
     "--folds",
     type=click.IntRange(2),
-    help="Parts of the rows for the cross-validation that chooses C; with one C it measures the "
-    "accuracy. [default: 3]",
+    help="Parts of the cross-validation that chooses C, or measures the accuracy when there is one "
+    "C. [default: 3]",
 )
 @click.option(
     "--hold-out",
     type=Number(0, 1, min_open=True, max_open=True),
     metavar="PART",
-    help="Train without this part of the rows, drawn class by class, and measure the accuracy on "
-    "it.",
+    help="Hold out this part of the rows, drawn class by class, and measure the accuracy on them.",
 )
 @click.option("--loss", default="hinge", help="Loss: hinge, squared_hinge or logistic.")
 @click.option(
@@ -105,7 +104,7 @@ Examples:
     "settings",
     type=training.Setting(),
     multiple=True,
-    help=f"One more parameter of the model, and its value; repeatable: {training.SETTINGS_HELP}.",
+    help=f"Set one more parameter of the model; repeatable: {training.SETTINGS_HELP}.",
 )
 @array_files.input_format
 @array_files.zero_based
@@ -143,8 +142,8 @@ def command(
     map. For exp-chi2 and other exponential kernels LIBLINEAR trains on m random frequencies (-m),
     which --random-state draws: 24 bytes per output, or block by block beyond 268 million outputs.
 
-    MODEL holds plain arrays, all that `kmaps predict` needs, and the accuracies of cross-validation
-    and of rows held out, which `kmaps info` shows; - writes it to standard output.
+    MODEL holds all arrays that `kmaps predict` needs, and the accuracies of cross-validation and on
+    held-out rows, which `kmaps info` shows; - writes the model to standard output.
     """
     array_files.look_for(source, labels)
     _check_target(target, [source, labels], force, as_json)
@@ -195,7 +194,7 @@ def _trained(
     given: training.Settings,
     quiet: bool,
 ) -> dict[str, Any]:
-    """Train on the rows of a file; return the facts. Compiling is no part of the times."""
+    """Train on the rows of a file and return the facts; no time includes compiling."""
     from kmaps.io import LabelledRows
     from kmaps.models import train_model
 
@@ -214,7 +213,7 @@ def _trained(
             )
             return facts | {"data_sha256": rows.digest()}
         except MemoryError as error:
-            text = f"{reader.name}: too large for the memory there is: {error}"
+            text = f"{reader.name}: too large for the free memory: {error}"
             raise InputError(text) from None
 
 

@@ -24,14 +24,14 @@ _OF_MODEL = {
     "calibrate": "true turns one-vs-rest scores into log-odds",
     "smooth": "price of curved functions",
     "bias": "0 for no intercept",
-    "n_levels": "of a feature, 2 to 256",
+    "n_levels": "levels of a feature, 2 to 256",
     "tol": "duality gap to reach",
     "max_iter": "most passes over the rows",
     "sigma": "auto chooses the width of an exponential kernel",
-    "n_landmarks": "of an exponential kernel, instead of random frequencies",
+    "n_landmarks": "landmarks of an exponential kernel, instead of random frequencies",
 }
 _OF_READING = {
-    "seed": "order of rows, and folds",
+    "seed": "draws the order of rows and the folds",
     "n_features": "columns of svm files",
     "memory": "megabytes of the blocks that are read",
 }
@@ -60,7 +60,7 @@ class Setting(click.ParamType):
 
 @dataclass(frozen=True)
 class Settings:
-    """What ``--loss`` and ``--set`` say of the model, and of how the rows are read."""
+    """The settings by ``--loss`` and ``--set``: of the model, and of reading the rows."""
 
     of_model: dict[str, Any] = field(default_factory=dict)
     seed: int = 0
@@ -140,7 +140,7 @@ def record_of(
     columns: list[str] | None,
     **of_the_file: Any,
 ) -> dict[str, Any]:
-    """Return what the model file keeps of its training."""
+    """Return the record of the training that the model file keeps."""
     from kmaps.models import training_record
 
     return training_record(

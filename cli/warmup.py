@@ -1,4 +1,4 @@
-"""``kmaps warmup``: compile ahead what is compiled on first use."""
+"""``kmaps warmup``: compile the loops now instead of on first use."""
 
 import click
 
@@ -7,12 +7,12 @@ from kmaps.cli.progress import progress_bar
 
 
 @click.command(epilog="\b\nExample:\n  kmaps warmup --quiet")
-@click.option("--quiet", "-q", is_flag=True, help="No progress bar and no summary.")
+@click.option("--quiet", "-q", is_flag=True, help="Show no progress bar and no summary.")
 def command(quiet: bool) -> None:
-    """Compile the loops for this processor, so that nothing has to on first use.
+    """Compile the loops for this processor, so that first uses need not wait.
 
-    What is compiled is kept (`kmaps info` says where), until kmaps or numba change. The usual types
-    and settings are compiled, dense and sparse; what is rare still compiles when it is used.
+    Compiled loops are kept (`kmaps info` says where) until kmaps or numba change. The command
+    compiles the usual types and settings, dense and sparse; rare ones still compile on first use.
     """
     from kmaps.cli.compiling import watched
     from kmaps.models import compile_ahead
@@ -24,4 +24,4 @@ def command(quiet: bool) -> None:
     if compiled.loops:
         say(f"compiled {compiled.loops} loops in {compiled.seconds:.0f} s", err=True)
     else:
-        say("nothing to do: all of it is compiled", err=True)
+        say("nothing to do: all loops are compiled", err=True)

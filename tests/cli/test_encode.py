@@ -39,7 +39,7 @@ def test_the_file_holds_what_the_map_gives(kernel, target):
     result = encode("in.npy", target, "--kernel", kernel, "--order", 2, "--window", "uniform")
     assert result.stdout == ""
     # On a machine where nothing was compiled before, that is told.
-    assert result.stderr in ("", "compiling, once (`kmaps warmup` does it ahead)\n")
+    assert result.stderr in ("", "compiling the loops, once (`kmaps warmup` does it ahead)\n")
     expected = HomogeneousMap(kernel, order=2, window="uniform").fit_transform(X)
     if target == "out.npy":
         written = np.load(target)

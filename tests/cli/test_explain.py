@@ -48,7 +48,7 @@ def test_what_cannot_be_explained():
     Path("old.html").write_text("old")
     for arguments, message in {
         "random.npz": "random.npz: of RandomFeatureSVC, which is no sum of functions of single",
-        "model.npz --row 3": "--row: the rows are those of --data; name a file",
+        "model.npz --row 3": "--row: counts the rows of --data; name a file",
         "model.npz --data data.npy --row 60": "row 60: X has 60 rows, from 0 on",
         "model.npz --data narrow.npy": "narrow.npy has 3 columns, model.npz was trained on 4",
         "model.npz --shape 2": "--shape 2: expected height and width, such as 28x28",

@@ -149,7 +149,7 @@ def test_a_model_remembers_what_indices_count_from():
     assert refused("predict", "n.npz", "zero.svm", "p.npy", "--quiet") == unsure % ""
     svm("one.svm", 1)
     assert kmaps("train", "one.svm", "s.npz").exit_code == 0
-    assert refused("evaluate", "s.npz", "zero.svm") == unsure % ", as those of s.npz"
+    assert refused("evaluate", "s.npz", "zero.svm") == unsure % ", as in s.npz"
     # The last column occurs with an index that only files from 1 have.
     for arguments in (["zero.svm", "--zero-based", "true"], ["one.svm"]):
         result = kmaps("evaluate", "n.npz", *arguments, "--json")
@@ -176,8 +176,8 @@ def test_data_that_cannot_be_of_a_model():
     of_text = "the labels are text (high, low, middle, or so), those of the model are numbers"
     for arguments, message in {
         **{
-            f"w.npz {order} {kind}": f"{order}: column 2 is 'c', that of w.npz is 'b': give the "
-            "columns that it was trained on, in the same order"
+            f"w.npz {order} {kind}": f"{order}: column 2 is 'c', in w.npz it is 'b': give the "
+            "columns that the model was trained on, in the same order"
             for order in ("order.csv", "order.parquet")
         },
         f"w.npz narrow.csv {kind}": "narrow.csv has 5 columns, w.npz was trained on 6",
@@ -191,7 +191,7 @@ def test_data_that_cannot_be_of_a_model():
         "kind out",
         "w.npz words.csv --label-column knd": "words.csv: its header has no column 'knd', did you",
         "s.npz zero.svm": "zero.svm: has index 0, but s.npz was trained on indices from 1; pass "
-        "--zero-based true if those of this file count from 0",
+        "--zero-based true if this file's indices count from 0",
         "z.npz wide.svm": "wide.svm:1: index 7 is beyond 5, the last",
         "s.npz wide.svm": "wide.svm:1: index 7 is beyond 6, the last",
         "s.npz plain.csv --labels short.npy": "80 labels, but plain.csv has 90 rows",
@@ -275,7 +275,7 @@ def test_a_type_on_record_that_is_none(dtype):
 def test_a_forgotten_label_column_is_named():
     kmaps("train", "numbers.csv", "n.npz", "--label-column", "kind", "-q")
     message = (
-        "numbers.csv has 7 columns, n.npz was trained on 6; is one that of the labels? "
+        "numbers.csv has 7 columns, n.npz was trained on 6; does one hold the labels? "
         "--label-column kind"
     )
     assert refused("predict", "n.npz", "numbers.csv", "p.npy") == message
@@ -301,10 +301,10 @@ def test_encode_says_that_indices_count_from_0():
     Path("zero.svm").write_text("0 0:1 3:1\n1 2:1\n")
     Path("one.svm").write_text("0 1:1 4:1\n1 3:1\n")
     zero = kmaps("encode", "zero.svm", "zero.npy")
-    assert zero.stderr == "zero.svm: its indices count from 0; those of svm files written from 1\n"
+    assert zero.stderr == "zero.svm: its indices count from 0; written svm files count from 1\n"
     assert kmaps("encode", "one.svm", "one.npy").stderr == ""
     np.testing.assert_array_equal(np.load("zero.npy"), np.load("one.npy"))
     assert refused("encode", "zero.svm", "o.npy", "--fit-on", "one.svm") == (
-        "indices of one.svm count from 1, those of zero.svm from 0; say what both count from with "
+        "indices count from 1 in one.svm and from 0 in zero.svm; state where both begin with "
         "--zero-based"
     )

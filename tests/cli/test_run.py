@@ -261,7 +261,7 @@ sys.exit(" ".join(heavy & set(sys.modules)) or 0)
 
 def test_that_all_has_to_be_compiled_is_said(run):
     Path("compiled/loop.nbi").unlink()
-    told = "compiling, once, outside all times (`kmaps warmup` does it ahead)\n"
+    told = "compiling the loops, once, outside all times (`kmaps warmup` does it ahead)\n"
     assert run("tiny.yaml").stderr.startswith(f"{told}1/3 ")
     assert run("tiny.yaml", "--quiet").stderr == ""
 

@@ -82,7 +82,7 @@ def test_a_pipe_that_ends_early_is_refused(form):
 @pytest.mark.parametrize(("form", "row"), [("csv", "0.25,0.5"), ("svm", "1 1:0.25 2:0.5")])
 def test_a_table_that_ends_within_a_number_is_warned_of(form, row):
     given = ["encode", "-", "out.npy", "--input-format", form, "--force"]
-    told = "warning: standard input ends within a line, it may have been cut off\n"
+    told = "warning: standard input ends within a line; it may have been cut off\n"
     assert kmaps(*given, input=f"{row}\n{row}").stderr.count(told) == 1
     assert told not in kmaps(*given, input=f"{row}\n{row}\n").stderr
     if form == "csv":

@@ -63,7 +63,7 @@ def test_compiling_is_said_and_quiet_says_nothing(folder, monkeypatch):
 
     real_fit = CodedSVC.fit
     monkeypatch.setattr(CodedSVC, "fit", fit)
-    assert kmaps(*TRAIN).stderr == "compiling, once (`kmaps warmup` does it ahead)\n"
+    assert kmaps(*TRAIN).stderr == "compiling the loops, once (`kmaps warmup` does it ahead)\n"
     assert kmaps(*TRAIN, "--quiet", "--force").stderr == ""
 
 
@@ -87,7 +87,7 @@ def test_commands_without_models_of_their_own_say_it_too(folder, monkeypatch, wh
         return real(*given, **options)
 
     monkeypatch.setattr(owner, name, compiles)
-    assert "compiling, once (`kmaps warmup` does it ahead)\n" in kmaps(*arguments).stderr
+    assert "compiling the loops, once (`kmaps warmup` does it ahead)\n" in kmaps(*arguments).stderr
 
 
 def test_compiling_is_not_counted_as_predicting(folder, monkeypatch):
@@ -124,7 +124,7 @@ def test_warmup_leaves_nothing_to_compile(monkeypatch):
     monkeypatch.setattr("kmaps.models.ahead._steps", lambda: [lambda: steps.append(loop(1))])
     loop = fresh_loop()
     assert kmaps("warmup").stderr.startswith("compiled 2 loops in ")
-    assert kmaps("warmup").stderr == "nothing to do: all of it is compiled\n"
+    assert kmaps("warmup").stderr == "nothing to do: all loops are compiled\n"
     assert kmaps("warmup", "--quiet").output == ""
     assert steps == [4, 4, 4]
 
@@ -132,4 +132,4 @@ def test_warmup_leaves_nothing_to_compile(monkeypatch):
 @pytest.mark.slow
 def test_all_steps_of_warmup_run():
     kmaps("warmup", "--quiet")
-    assert kmaps("warmup").stderr == "nothing to do: all of it is compiled\n"
+    assert kmaps("warmup").stderr == "nothing to do: all loops are compiled\n"
