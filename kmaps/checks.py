@@ -1,7 +1,7 @@
 """Checks of arguments, each in one place: of single parameters, then of arrays.
 
-A message says ``name=value: expected …``; ``name`` is that of the argument, with the feature or the
-like that it belongs to before it.
+A message says ``name=value: expected …``, where ``name`` is the argument's name; the feature or
+object that the argument belongs to stands before it.
 """
 
 import warnings

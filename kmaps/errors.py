@@ -1,6 +1,6 @@
-"""What can go wrong because of the user's input, each with the exit code the command line gives.
+"""The errors that a user's input can cause, each with the exit code of the command line.
 
-A message is one line: what was given, what is expected, what to do.
+A message is one line: the given value, the expected values, the remedy.
 """
 
 import difflib

@@ -96,8 +96,8 @@ def quick_gram(
 ) -> NDArray[np.float32]:
     """Return :func:`gram` of X; an exponential one from differences, if the width allows it.
 
-    They take two thirds of the time where a fifth of the values is not zero. Their errors are up to
-    2e-7 of K(x, x) + K(y, y), and those of the exponential 2e-6.
+    Differences take two thirds of the time where a fifth of the values is not zero. Their errors
+    are up to 2e-7 of K(x, x) + K(y, y), and the errors of the exponential up to 2e-6.
     """
     return _named_gram(X, None, kernel, gamma, sigma, quick=True)
 
@@ -252,7 +252,7 @@ class _Pairs:
         rows, columns, target = self.X, self.Y, out
         if not self.symmetric and _walking_cost(self.Y, self.X) < _walking_cost(self.X, self.Y):
             rows, columns, target = self.Y, self.X, out.T
-        # What is on the diagonal: K(x, x), no distance, or its exponential.
+        # The diagonal: K(x, x), a distance of 0, or its exponential.
         diagonal: NDArray = np.full(len(rows), float(self.form == "exponential"))
         if self.symmetric and self.form == "kernel":
             diagonal = self._own_products(rows)

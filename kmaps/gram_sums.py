@@ -60,7 +60,7 @@ class _Loop:
 
     Two terms of chi2 are brought over one denominator, which multiplies three values: with the
     largest at 2^40 and the smallest at 2^-26 no such product overflows or loses digits, nor does
-    that of squared differences, down to 2^-24 of a value.
+    a product of squared differences, down to 2^-24 of a value.
     """
 
     def __init__(
@@ -145,20 +145,20 @@ class _Block:
 
     @cached_property
     def zeros(self) -> list[tuple]:
-        """The sums of a tile that cover the zeros of each row: what is walked needs them."""
+        """The sums of a tile that cover the zeros of each row, which the walk needs."""
         return [distances.pack_zeros(part, self.n_features) for part in self.entries]
 
 
 class _Distances(_Loop):
     r"""The squared distances :math:`k(x, x) + k(y, y) - 2 k(x, y)` of any kernel.
 
-    Of numbers of unlike signs it is that of either from zero, and twice the kernel of their
-    magnitudes.
+    For numbers of unlike signs it is the sum of their distances from zero, and twice the kernel of
+    their magnitudes.
     """
 
     def __init__(self, kernel: str, gamma: float, X: SampleMatrix, Y: SampleMatrix) -> None:
         squares = kernel == "hellinger"
-        # A value that is rounded, or a power of it, would change what is left of a difference.
+        # Rounding a value, or a power of it, would change the remainder of a difference.
         exact = gamma == (2 if squares else 1) and X.is_single and Y.is_single
         super().__init__(kernel, gamma, X, Y, single=exact)
         self.squares = squares
@@ -182,9 +182,9 @@ class _Distances(_Loop):
 class _Differences(_Distances):
     r"""Distances as :math:`K(x, x) + K(y, y) - 2 K(x, y)`, and again where that loses digits.
 
-    Rows of few values have little in common: their kernel is soon summed, and small. A kernel is
-    right to a part of itself, and what is left of the difference, if it is a quarter, to no more
-    than three times that.
+    Rows of few values have little in common: their kernel is soon summed, and small. The kernel has
+    a small relative error; if the difference is at least a quarter of its terms, its relative error
+    is at most three times as large.
     """
 
     def __init__(

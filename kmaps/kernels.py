@@ -53,7 +53,7 @@ class Kernel:
 
 
 def _floats(values: Any) -> tuple[Any, Any]:
-    """Return the functions for an array, and it as floats: NumPy's, or those of its library."""
+    """Return the array's library (NumPy or another), and the array as floats."""
     if not isinstance(values, np.ndarray | np.generic | int | float | list | tuple):
         from kmaps.samples import namespace  # which takes long to import
 

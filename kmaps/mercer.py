@@ -1,4 +1,4 @@
-"""Scalar kernels of any kind, those of users too: their matrices, and whether they are kernels.
+"""Scalar kernels, also user-defined ones: their matrices, and the check that they are kernels.
 
 A Mercer kernel's matrix on any points has no negative eigenvalue: it is checked on the points that
 are used, each time.
@@ -117,7 +117,7 @@ def eigensystems(
         r = max(1, int(kept.sum(axis=1).max()))
         check_room(
             f"tables of {len(points):,} features, {n_points:,} points and {r:,} outputs each, take",
-            r * (each * len(points) - 8 * n_points * start),  # what is there is not free any more
+            r * (each * len(points) - 8 * n_points * start),  # present arrays are not free any more
             lambda free: f"{free // (each * r):,} features fit, or use fewer points",
         )
         values, vectors = (values * kept)[:, :r], (vectors * kept[:, None, :])[:, :, :r]

@@ -3,7 +3,7 @@
 A curve is made of pieces: a value finds its piece, by a product where the pieces are equally wide,
 else by a search among their edges; the coefficients of the piece are gathered; and a polynomial of
 the place inside the piece is evaluated. The pieces of a step function, such as a function on codes,
-are constants; those of isotonic probabilities are straight.
+are constants; the pieces of isotonic probabilities are straight lines.
 
 Each class adds itself to a `Graph`; :func:`export` turns one, or a chain of them, into a model.
 """
@@ -27,7 +27,7 @@ _MOST_BYTES = 2_000_000_000  # of a file in protobuf's format
 
 
 class Tensor(NamedTuple):
-    """The name of what a graph computes, and its type; the first side is that of the rows."""
+    """The name and the type of an array in a graph; its first axis are the rows."""
 
     name: str
     dtype: np.dtype
@@ -35,10 +35,10 @@ class Tensor(NamedTuple):
 
 @runtime_checkable
 class Exportable(Protocol):
-    """What has an ONNX graph, once it is fitted; ``n_features_in_`` is the width of its rows."""
+    """An object with an ONNX graph once it is fitted; ``n_features_in_`` is its rows' width."""
 
     def add_to_graph(self, graph: "Graph", x: Tensor) -> Tensor | None:
-        """Add what is computed of rows (n, d): return outputs (n, r), or add those of a model."""
+        """Add the computation on rows (n, d); return outputs (n, r), or add a model's outputs."""
 
 
 def add_step(step: Any, graph: "Graph", x: Tensor) -> Tensor | None:
@@ -159,7 +159,7 @@ class Graph:
     def search(self, x: Tensor, edges: NDArray) -> Tensor:
         """Return how many of its column's ascending edges (1 or d, m) each value (n, d) reaches.
 
-        The steps are those of `kmaps._loops.codes.nearest_sorted`.
+        It takes the same steps as `kmaps._loops.codes.nearest_sorted`.
         """
         half = 1 << max(edges.shape[1].bit_length() - 1, 0)
         table = np.full((len(edges), 2 * half), np.inf, x.dtype)
@@ -212,7 +212,7 @@ class Graph:
         """Return the polynomials of cells (n, d) at the places inside them, (n, d, r).
 
         ``pieces`` (1 or d, cells, p + 1, r) are the coefficients of the powers 0 … p; with p = 0
-        there is no place. The ``dtype`` is that of outputs, unless it is given.
+        there is no place. The default ``dtype`` is the type of outputs.
         """
         dtype = self.float if dtype is None else dtype
         cell = self._numbered(cell, pieces.shape)
@@ -227,7 +227,7 @@ class Graph:
         return value
 
     def _numbered(self, cell: Tensor, shape: tuple[int, ...]) -> Tensor:
-        """Return the number of a cell among those of all columns, if these have some each."""
+        """Return the number of a cell among the cells of all columns, if each has its own."""
         first = np.arange(shape[0])[None] * shape[1]
         return cell if len(first[0]) == 1 else self.node("Add", cell, first)
 

@@ -28,7 +28,7 @@ _SILENCE_S = 10.0  # of work that reports unasked
 _STEPS = 10_000  # of a bar
 _SOLVED = "problems solved"
 
-Show = Callable[[str, int, int], object]  # (what is done, how much of it, the total)
+Show = Callable[[str, int, int], object]  # (name of the work, part done, total)
 _threads: ContextVar[int | None] = ContextVar("kmaps_threads", default=None)
 _shown: ContextVar[Show | None] = ContextVar("kmaps_shown", default=None)
 
@@ -71,7 +71,7 @@ def processors() -> int:
 
 
 def threads_of(n_jobs: object, default: int | None = None) -> int:
-    """Return how many threads a parameter ``n_jobs`` asks for; refuse what is none (ConfigError).
+    """Return how many threads a parameter ``n_jobs`` asks for; refuse other values (ConfigError).
 
     -1 is one for each processor; None is ``default``, or :func:`num_threads` without one.
     """
@@ -156,7 +156,7 @@ class Progress:
             print(f"[{self._name}] {what}", file=file, flush=True)
 
     def at(self, part: float, said: str, what: str = "") -> None:
-        """Say what is done, ``part`` of all, when it is time."""
+        """Report that ``part`` of the work is done, when it is time."""
         if self._show:
             self._show(what or self._what, round(_STEPS * part), _STEPS)
         now = monotonic()

@@ -17,8 +17,8 @@ class Registry(MutableMapping[str, Value]):
     """Values by name: kmaps' values, then entry points; each is loaded when it is used.
 
     ``places`` has the ``module.attribute`` of each name, ``group`` names the entry points, which
-    cannot replace a name of kmaps, and ``accept(loaded)`` returns the value of what is loaded, or
-    raises a ValueError that says what is expected.
+    cannot replace a name of kmaps, and ``accept(loaded)`` returns the value for a loaded object, or
+    raises a ValueError that names the expected type.
 
     Use it for classes whose import takes seconds: names are listed without importing anything.
 

@@ -22,8 +22,8 @@ def usual_codes(codes, n_levels, usual):
 def fill_products(rows, columns, table, usual, scale, first, out):
     """Fill ``out`` (n, m) with the products of n samples and m others.
 
-    A code stands for its outputs in ``table`` (1 or d, r, L), less those of the ``usual`` code of
-    its feature; their products are multiplied by ``scale`` (d,). ``rows`` are (bounds, features,
+    A code stands for its outputs in ``table`` (1 or d, r, L), less the outputs of the feature's
+    ``usual`` code; their products are multiplied by ``scale`` (d,). ``rows`` are (bounds, features,
     codes) of the samples, in order of features, and ``columns`` (bounds, samples, codes) of the
     others, feature by feature: of the codes that are not usual. With ``first`` from 0 on, sample i
     is number ``first + i`` of the others; its products with later ones are left zero.

@@ -9,7 +9,7 @@ _PLACES = 32  # for each value: so sparsely filled that nearly all lie where the
 
 @njit(cache=True, nogil=True)
 def widen(values, low, high):
-    """Widen the ends of each column by the values (n, m); what is not a number stays."""
+    """Widen the ends of each column by the values (n, m); NaN changes nothing."""
     for i in range(values.shape[0]):
         for j in range(values.shape[1]):
             value = values[i, j]
@@ -49,7 +49,7 @@ def collect(values, found, n_found, table):
 
 
 def _at(given, j):
-    """Return what is given for position j, or for all of them."""
+    """Return the value for position j, or the one for all positions."""
     return given if np.ndim(given) == 0 else given[j]
 
 
@@ -184,7 +184,7 @@ def list_others(codes, usual, bounds, listed, features):
         row = codes[i]
         k, stop = bounds[i], bounds[i + 1]
         j = 0
-        # What is usual comes in runs: four at a time are left out.
+        # Usual codes come in runs: four at a time are left out.
         while k + 4 <= stop and j + 4 <= d:
             others = 0
             for t in range(j, j + 4):

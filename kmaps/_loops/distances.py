@@ -1,11 +1,11 @@
 """Terms of squared distances, summed over a row's entries against the rows of a tile.
 
 A distance taken as k(x, x) + k(y, y) - 2 k(x, y) cancels where rows are near each other. Here the
-distance of each pair of values is a formula that does not, and all terms are positive, so the sums
-are as exact as those of the kernels.
+distance of each pair of values is a formula without cancellation, and all terms are positive, so
+the sums are as exact as the sums of the kernels.
 
 A feature where the walked row is zero adds what the other row has there. These are sums over the
-tile alone: those of 8 and of 64 neighbouring features are made once a tile, and a row of few
+tile alone: sums over 8 and over 64 neighbouring features are made once per tile, and a row of few
 non-zeros needs few of them.
 """
 

@@ -50,7 +50,7 @@ def _close(index, value, begin, end, width):
 def pack_dense(rows, width, smallest, signed):
     """Return index, value and bounds (see Entries) of the values of at least `smallest`.
 
-    With `signed` also of those of at most ``-smallest``.
+    With `signed` values of at most ``-smallest`` count too.
     """
     n_rows, n_features = rows.shape
     n_chunks = (n_features + width - 1) // width

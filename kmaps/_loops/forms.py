@@ -193,7 +193,7 @@ def approach(codes, features, start, stop):
 
 @njit(cache=True, nogil=True)
 def square_norms(codes, bounds, features, diagonal, stride, scale, out):
-    """Fill ``out`` with the kernel of each row with itself, from that of each level with itself."""
+    """Fill ``out`` with k(row, row), from the ``diagonal``: k(level, level) for each level."""
     for i in range(len(out)):
         start, norm = bounds[i], 0.0
         for k in range(start, bounds[i + 1]):

@@ -150,7 +150,7 @@ def _scale(source, order, factors, target):
 
 @njit(cache=True, nogil=True)
 def _load(X, columns):
-    """Set ``columns`` to those of at most LANES rows of X (n, d); a tile at a time."""
+    """Set ``columns`` to the columns of at most LANES rows of X (n, d), a tile at a time."""
     n, d = X.shape
     for tile in range(0, d, LANES):
         for lane in range(n):

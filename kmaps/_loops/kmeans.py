@@ -17,8 +17,8 @@ def _add_cluster(sums, k, before, after, first):
     """Fill ``after[j]``: the least spread of the values 0 … j in k+1 clusters.
 
     ``before`` has it for k clusters; ``first[j]`` becomes the first value of the last cluster.
-    That index never falls as j grows, so each j need only look between those of j - step and
-    j + step: filled by halving steps, all j together look at n values a step.
+    That index never falls as j grows, so each j need only look between the indices of j - step and
+    j + step: filled by halving steps, all j together look at n values per step.
     """
     n = len(before)
     step = 1

@@ -7,8 +7,8 @@ from numba import njit
 def descend_rows(outputs, order, places, signs, norms, upper, ridge, bias, alpha, weights):
     """Move the variables of some rows, each in turn, to where the dual is highest; return the loss.
 
-    ``outputs`` (k, r) float32 are those of the rows; ``order`` (passes, m) says which of them are
-    visited, ``places`` (k,) where each one's variable is. ``signs``, ``norms`` (of its outputs and
+    ``outputs`` (k, r) float32 belong to the rows; ``order`` (passes, m) says which rows are
+    visited, ``places`` (k,) where each row's variable is. ``signs``, ``norms`` (of its outputs and
     the bias, squared), ``upper``, ``ridge`` and ``alpha`` are as in `kmaps._loops.train.Task`, for
     the hinge and its square. ``weights`` (r + 1,) float64, the constant feature's last, are
     w(alpha) and stay so. The loss is the sum of max(0, 1 - margin) and of its square, of each row

@@ -1,7 +1,7 @@
 """NumPy's versions of the compiled loops that a prediction needs, for where numba is not loaded.
 
-Arguments and results are those of the loops of the same names, to the last bit where these take no
-logarithm; tests compare the two.
+Arguments and results are the same as in the loops of the same names, to the last bit where the
+loops take no logarithm; tests compare the two.
 """
 
 from math import factorial, lgamma, pi

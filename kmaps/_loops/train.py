@@ -9,9 +9,9 @@ The dual of a problem with the features φ (the constant one, ``bias``, among th
     w(a) = Σ a_i s_i φ(x_i),
 
 with s_i the sign of a row's class, 1 in regression. Targets, bounds and costs follow from the loss
-(`kmaps.svm.losses`): the cost is ε|a| + ridge a² / 2, or that of the logistic loss.
+(`kmaps.svm.losses`): the cost is ε|a| + ridge a² / 2, or the conjugate of the logistic loss.
 
-Weights and features are float32; sums over rows are float64. `Task` says what each array is of.
+Weights and features are float32; sums over rows are float64. `Task` describes each array.
 """
 
 from math import log
@@ -241,7 +241,7 @@ def _loss(task, i, excess):
 def best_multiple(task, margins, square, low, high):
     """Return the factor on the weights, from low to high, at which their objective is least.
 
-    ``square`` is that of their norm. The objective is convex, so the sign of its slope halves the
+    ``square`` is their squared norm. The objective is convex, so the sign of its slope halves the
     range.
     """
     while high - low > _FACTOR_DIGITS:

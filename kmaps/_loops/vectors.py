@@ -1,8 +1,8 @@
 """Vectors of float32 or float64 for compiled loops.
 
 LLVM turns a loop over one long array into vector instructions by itself, but not a sum of many
-short products, one row of a table for each value: there, these operations say what is wanted. They
-are LLVM's own portable vectors, which it maps to the registers that the processor has.
+short products, one row of a table for each value: there, these operations spell the vectors out.
+They are LLVM's own portable vectors, which it maps to the registers that the processor has.
 
 ``lanes`` is a tuple whose only use is its length, which is part of the compiled type.
 """

@@ -144,7 +144,7 @@ def choose_levels(
 ) -> NDArray:
     """Return at most ``n_levels`` levels for each feature, zero among them wherever it occurs.
 
-    The strategies are those of `Quantizer`; `RunningColumns` serve ``shared`` and ``uniform``
+    The strategies are described in `Quantizer`; `RunningColumns` serve ``shared`` and ``uniform``
     alone. The levels (1 or d, L) ascend; rows with fewer repeat their last, and one row serves all
     features where it can.
     """

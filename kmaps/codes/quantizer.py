@@ -28,10 +28,10 @@ class Quantizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     n_levels : int
         L, from 2 to 256: the most levels of a feature.
     strategy : {"auto", "shared", "exact", "uniform", "quantile"}
-        ``exact``: the distinct training values, those of all features together if there are few
-        enough. ``uniform``: equally spaced over the range of the feature. ``quantile``: quantiles
-        of its values, once each value frequent enough for a level of its own has one. ``auto``:
-        exact for the features that have at most ``n_levels`` distinct values, else uniform.
+        ``exact``: the distinct training values, of all features together if they are few enough.
+        ``uniform``: equally spaced values over the range of the feature. ``quantile``: quantiles
+        of its values, after each frequent value has got a level of its own. ``auto``: exact for
+        the features that have at most ``n_levels`` distinct values, else uniform.
         ``shared``: the same levels for all features: exact if they all have few enough, else with
         equally spaced square roots, which is how far apart homogeneous kernels see two values
         (hkm eq. 8): 64 such levels serve histograms better than 256 equally spaced ones.

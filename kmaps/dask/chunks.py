@@ -152,7 +152,7 @@ def _array(block: Any) -> AnyMatrix:
 
 @dataclass(frozen=True)
 class Summary:
-    """What is known of some rows."""
+    """The ranges, the number and a sample of some rows."""
 
     columns: RunningColumns  # ranges, the distinct values if they are few, the number of rows
     sample: AnyMatrix | None  # some of the rows

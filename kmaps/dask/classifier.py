@@ -58,7 +58,7 @@ class BlockwiseSVC(CodedSVC):
         number of workers; no more than ``n_blocks`` descend at a time, one block on one thread
         each.
     client : distributed.Client, optional
-        By default the current one. The other parameters are those of `kmaps.CodedSVC`.
+        By default the current one. `kmaps.CodedSVC` describes the other parameters.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class BlockwiseSVC(CodedSVC):
         Training samples.
     blocks_sha256_ : str
         The SHA-256 of the digests of all blocks (`kmaps.io.data_digest`), in order. The other
-        attributes are those of `kmaps.CodedSVC`.
+        attributes are described in `kmaps.CodedSVC`.
 
     Notes
     -----

@@ -39,7 +39,7 @@ def answering() -> Iterator[None]:
 
 @contextmanager
 def connected(cluster: str) -> Iterator[Client]:
-    """Connect to a cluster; what is computed inside the block is computed there.
+    """Connect to a cluster, on which Dask computes inside the block.
 
     ``cluster`` is the address of a scheduler (``tcp://host:8786``), or ``local:N`` for N worker
     processes of one thread on this computer, which end with the block. Anything else, no answer,

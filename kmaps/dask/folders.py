@@ -17,7 +17,7 @@ from kmaps.dask.chunks import blocks_of, columns_of, joined, opened
 from kmaps.errors import InputError
 from kmaps.io import atomic_file, atomic_folder, check_target, read_labels
 
-FORMATS = (".npy", ".zarr", ".parquet")  # of what is written, by the end of its name
+FORMATS = (".npy", ".zarr", ".parquet")  # of outputs, by the end of the name
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 A dataset's folder appears under its name in one rename, complete, with a stamp that lists every
 file's size, time of writing and SHA-256. Later a file of another size is damaged; one of another
 time is hashed again, which also lets a cache be copied, and every file where it is asked for
-(``verify``). ``.work/`` next to the datasets holds what is under way: a lock, broken downloads,
-folders not yet complete.
+(``verify``). ``.work/`` next to the datasets holds unfinished work: a lock, broken downloads,
+incomplete folders.
 """
 
 import hashlib
@@ -83,8 +83,8 @@ def stamped_files(
 ) -> list[str]:
     """Return the paths of a dataset's files, from its folder, in code-point order.
 
-    ``damaged`` receives the path of each file that is not as it was written, and what is wrong with
-    it; without this mapping, the first such file is an error.
+    ``damaged`` receives the path of each file that differs from the written one, and the
+    difference; without this mapping, the first such file is an error.
     """
     folder, repair = root / name, repair_hint(name)
     if not folder.is_dir():
@@ -104,7 +104,7 @@ def stamped_files(
 
 
 def verified(root: Path) -> dict[str, str]:
-    """Hash every file of the cache; return what is wrong, if anything, with each of its folders."""
+    """Hash every file of the cache; return the defect, or an empty text, of each folder."""
     found = {}
     for folder in sorted(path.parent for path in root.glob(f"*/{STAMP}")):
         try:

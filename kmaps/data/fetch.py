@@ -150,7 +150,7 @@ class _Job:
         key = hashlib.sha256(url.encode()).hexdigest()[:16]
         target = self._downloads() / f"{key}-{Path(source.path).name}"
         for last in (False, True):
-            # Besides what is wanted, an archive may hold as much again.
+            # Besides the wanted members, an archive may hold as much again.
             largest = 2 * source.size + UNWANTED_BYTES
             resumed = fetch_url(url, target, partial(self.report, source.path), largest=largest)
             try:

@@ -1,8 +1,8 @@
 """Manifests: where a dataset comes from, and the digest that says it is the right one.
 
-A digest is always of the decompressed content, so that a repacked mirror is accepted and a wrong
-file never is. The content of a single file is its bytes; that of several files, or of an archive,
-is the list of its members as ``sha256sum`` prints it, in code-point order of the paths
+A digest always covers the decompressed content, so that a repacked mirror is accepted and a wrong
+file never is. The content of a single file is its bytes; the content of several files, or of an
+archive, is the list of its members as ``sha256sum`` prints it, in code-point order of the paths
 (:func:`tree_digest`).
 """
 
@@ -41,12 +41,12 @@ class SourceFile:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What is known of a dataset before any of it is fetched.
+    """The description of a dataset before any file is fetched.
 
-    Label ``i`` means ``classes[i]``. The digest (SHA-256) is that of the only file, or the tree
-    digest of the files. Groups are the official subsets; the shape (height, width) is None when
-    images differ, ``n_samples`` where the manifest does not say. ``first_per_class`` keeps this
-    many images of each class, in name order. The protocol is the usual split
+    Label ``i`` means ``classes[i]``. The digest (SHA-256) is the digest of the only file, or the
+    tree digest of the files. Groups are the official subsets; the shape (height, width) is None
+    when images differ, ``n_samples`` where the manifest does not say. ``first_per_class`` keeps
+    this many images of each class, in name order. The protocol is the usual split
     (:func:`kmaps.data.draw_split`). Without files, the dataset comes with a dependency.
     """
 

@@ -125,7 +125,7 @@ def _shares(total: int, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return whole numbers in proportion to some sizes, as many as ``total`` together."""
     exact = total * sizes / sizes.sum()
     shares = np.floor(exact).astype(np.int64)
-    # What is left goes to the largest remainders; of equal ones to the first.
+    # The rest goes to the largest remainders, among equal ones to the first.
     left = np.argsort(shares - exact, kind="stable")[: total - int(shares.sum())]
     shares[left] += 1
     return shares

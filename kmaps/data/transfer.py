@@ -80,7 +80,7 @@ def fetch_url(
 
 
 def _go_on(url: str, part: Path, report: Callable[[int, int | None], object], largest: int) -> bool:
-    """Append what is missing to ``part``, or write all of it when the server cannot go on."""
+    """Append the missing bytes to ``part``, or write all of it when the server cannot go on."""
     done = _size(part)
     # identity: a server that compresses on the fly counts other bytes than ours.
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={done}-"} if done else {})

@@ -17,7 +17,7 @@ from kmaps.data.user_files import UserFiles
 from kmaps.errors import DataError, InputError
 from kmaps.samples import AnyMatrix
 
-_READING = 1  # raised when the same files give other samples: what is cached is read again
+_READING = 1  # raised when the same files give other samples: caches are read again
 
 
 def load_user_files(files: UserFiles, *, data_dir: str | Path | None = None) -> Dataset | Table:

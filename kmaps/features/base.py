@@ -42,10 +42,10 @@ class Feature(ABC):
     """Base of the features; a subclass's fields are its parameters.
 
     ``version`` is raised when the same parameters give other values: older caches are then left
-    alone. All images of a ``uniform`` feature must have one size; those of others are shrunk until
-    the longer side has ``longest`` pixels, if this parameter is there and not None. ``cached`` says
-    whether the vectors are worth keeping on disk, ``learns`` whether there is a second stage;
-    ``block_images`` are described at a time, which bounds the memory.
+    alone. All images of a ``uniform`` feature must have one size; for other features images shrink
+    until the longer side has ``longest`` pixels, if this parameter exists and is not None.
+    ``cached`` says whether the vectors are worth keeping on disk, ``learns`` whether there is a
+    second stage; ``block_images`` are described at a time, which bounds the memory.
     """
 
     name: ClassVar[str]
@@ -96,9 +96,9 @@ class LearnedFeature(Feature):
     def sample(
         self, described: Arrays, rows: NDArray[np.intp], n_training: int, seed: int
     ) -> NDArray:
-        """Return what to learn from, out of the training images ``rows`` of a described block.
+        """Return the sample to learn from, of the training images ``rows`` of a described block.
 
-        ``n_training`` counts those of all blocks; ``seed`` belongs to this block.
+        ``n_training`` counts the training images of all blocks; ``seed`` belongs to this block.
         """
 
     @abstractmethod

@@ -144,7 +144,7 @@ def extract(
 ) -> base.Matrix:
     """Return the features of a dataset's images, float32 (n, d), CSR for bags of words.
 
-    ``rows`` are the images wanted, in this order; the other arguments are those of
+    ``rows`` are the wanted images, in this order; the other arguments are described in
     :class:`Extractor`, :func:`~kmaps.features.get_normalization` and
     :func:`~kmaps.features.make_feature`. ``on_bad(row, reason)`` is called for each wanted image
     that is unreadable or too small; nothing is learned from it, and its row, a blank image's, is to

@@ -80,7 +80,7 @@ def half_overlapping(
 ) -> tuple[Cells, NDArray[np.int64]]:
     """Tile an image with square cells of each side, also shifted by half a side if they overlap.
 
-    The tiles are centred; what is left at the borders is in no cell of that level. The shifted
+    The tiles are centred; the remaining borders are in no cell of that level. The shifted
     tilings are two: half a side to the right, and half a side down (not both at once), after the
     program that accompanies Maji and Malik, "Fast and accurate digit classification" (2009): sides
     14, 7 and 4 give 181 cells on 28 × 28 pixels.

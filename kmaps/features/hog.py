@@ -16,7 +16,7 @@ from kmaps.features.gradients import Cells, gradients, half_overlapping, level_o
 class HogPyramid(Feature):
     """Gradient energies by orientation, summed over cells of several sizes.
 
-    The gradients of an image are those of a Gaussian; their magnitudes, shared linearly between
+    The gradients of an image are Gaussian derivatives; their magnitudes, shared linearly between
     the two nearest orientations, are summed over the cells of
     :func:`kmaps.features.gradients.half_overlapping`, divided by the sum over the whole image and
     weighted by ``growth`` to the power of the level, fine cells more. After Maji and Malik, "Fast

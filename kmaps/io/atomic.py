@@ -17,7 +17,7 @@ from kmaps.errors import InputError, printable
 
 MOST_TEXT = 1 << 30  # bytes of a text that is read whole
 _SUFFIX = ".part"
-# Bytes of names: with what is added they are no longer than 255.
+# Bytes of names: with all additions they are no longer than 255.
 _LONGEST_STEM, _LONGEST_NODE = 120, 60
 
 
@@ -46,7 +46,7 @@ def check_target(path: str | Path, *, force: bool = False) -> Path:
 
 
 def check_source(path: str | Path) -> None:
-    """Refuse what is no regular file before it is opened: a pipe would wait, a device not end."""
+    """Refuse other than regular files before opening them: a pipe would wait, a device not end."""
     where = Path(path)
     if not where.exists():
         raise InputError(f"{path}: no such file")

@@ -27,7 +27,7 @@ class LabelledRows:
     memory : int
         Bytes for the block in memory at one time.
     progress : callable, optional
-        Called after every block with the name of the pass, what is done and the total.
+        Called after every block with the name of the pass, the part done and the total.
 
     Raises
     ------
@@ -97,8 +97,8 @@ class LabelledRows:
     def labels(self, classes: NDArray | None = None) -> NDArray:
         """Return the label of each row; labels in the file itself come once all blocks were read.
 
-        Those of text files are numbers, if all are, unless they are for a model whose ``classes``
-        are text (:func:`kmaps.io.typed_labels`).
+        Labels of text files become numbers if all are numbers, unless they are for a model whose
+        ``classes`` are text (:func:`kmaps.io.typed_labels`).
         """
         if self._y is not None:
             return self._y

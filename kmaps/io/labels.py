@@ -14,7 +14,7 @@ from kmaps.io.atomic import check_source, read_text
 from kmaps.io.reader import read_header
 
 _LONGEST = 1 << 12  # characters of a label
-BLANKS = " \t\n\r\v\f"  # those of bytes, by which lines are blank; text has more
+BLANKS = " \t\n\r\v\f"  # the blanks of bytes, by which lines are blank; text has more
 
 
 def read_labels(
@@ -87,7 +87,7 @@ def _read_npy(path: str | Path) -> NDArray:
 
 
 def check_labels(labels: NDArray, path: str | Path) -> None:
-    """Refuse what is no number or no text: NaN, infinity, code points that Unicode lacks."""
+    """Refuse labels that are no numbers or texts: NaN, infinity, code points Unicode lacks."""
     if labels.dtype.kind == "f" and not np.isfinite(labels).all():
         place = int(np.argmin(np.isfinite(labels)))
         raise InputError(f"{path}: label {place} is {labels[place]}, expected a finite number")
@@ -238,7 +238,7 @@ def check_label_kind(y: NDArray, classes: NDArray) -> None:
     kinds = ["text" if array.dtype.kind in "USOT" else "numbers" for array in (y, classes)]
     if kinds[0] != kinds[1]:
         raise InputError(
-            f"the labels are {kinds[0]} ({few_labels(np.unique(y))}), those of the model are "
+            f"the labels are {kinds[0]} ({few_labels(np.unique(y))}), the model's labels are "
             f"{kinds[1]} ({few_labels(classes)}); use the labels that it was trained with"
         )
 

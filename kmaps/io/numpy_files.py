@@ -98,7 +98,7 @@ def _archive(path: Path, name: str) -> Iterator[zipfile.ZipFile]:
         raise
     except _DAMAGE as error:
         if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
-            raise  # of the disk, not of what is on it
+            raise  # an error of the disk, not of the file
         raise InputError(f"{name}: not a whole .npz file ({reason(error)})") from None
 
 
@@ -280,8 +280,8 @@ def open_npz(
 ) -> Reader:
     """Open a ``.npz`` file, dense or CSR, whichever it holds.
 
-    The rows are a CSR matrix, the only array, or the array named X, next to the labels and what is
-    set aside. The labels are the array that ``label_column`` names, or else that named y.
+    The rows are a CSR matrix, the only array, or the array named X, next to the labels and the
+    arrays set aside. The labels are the array that ``label_column`` names, or else the array y.
     """
     with _archive(path, name) as archive:
         members = [m.removesuffix(".npy") for m in archive.namelist() if m.endswith(".npy")]

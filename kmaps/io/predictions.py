@@ -24,7 +24,7 @@ def column_names(classes: NDArray, tables: Tables) -> list[str]:
     return [
         f"{_SINGULAR[what]}:{label}"
         for what, values in tables.items()
-        # Of two classes one score, that of the second.
+        # Two classes have one score, the second's.
         for label in classes[len(classes) - values.shape[1] :].tolist()
     ]
 
@@ -83,11 +83,11 @@ def prediction_format(path: str, form: str | None, tables: Sequence[str]) -> str
 def open_predictions(
     path: str, form: str, classes: NDArray, *, force: bool = False
 ) -> Iterator[PredictionWriter]:
-    """Open a file for what a model gives rows, block by block; it appears when all went well.
+    """Open a file for a model's predictions, block by block; it appears when all went well.
 
-    Parameters are those of :func:`prediction_format` and :func:`open_writer`, and the labels of the
-    model, ``classes``. The writer has ``write(labels, tables)``: the labels (n,), and a dict of the
-    tables ``scores``, (n, 1) or (n, K), and ``proba``, (n, K), those that there are.
+    :func:`prediction_format` and :func:`open_writer` describe the parameters; ``classes`` are the
+    labels of the model. The writer has ``write(labels, tables)``: the labels (n,), and a dict of
+    the available tables of ``scores``, (n, 1) or (n, K), and ``proba``, (n, K).
 
     Examples
     --------

@@ -18,7 +18,7 @@ from kmaps.samples import AnyMatrix, issparse
 LARGEST_WIDTH = 2**31 - 1  # columns of sparse rows; indices beyond are no int32
 LARGEST_DENSE_WIDTH = 2**24
 """Columns of dense rows: one takes 128 MB, and a row is the least that is read at a time."""
-_LONGEST_HEADER = 10_000  # bytes; NumPy's own limit, but it reads what is longer all the same
+_LONGEST_HEADER = 10_000  # bytes; NumPy has this limit, but reads longer headers all the same
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Reader(ABC):
         self.path, self.name = path, name
         self.done = self.total = 0
         self._label_column = label_column
-        # The columns that are no features: the labels, and what is set aside.
+        # The columns that are no features: the labels, and the columns set aside.
         self._named = [*([] if label_column is None else [label_column]), *aside]
         self.has_labels = self.has_labels or label_column is not None
 
@@ -98,7 +98,7 @@ class Reader(ABC):
         return InputError(f"{place}: {reason}")
 
     def check_type(self, dtype: np.dtype, shape: tuple[int, ...]) -> None:
-        """Refuse what is no matrix of real numbers."""
+        """Refuse anything but a matrix of real numbers."""
         if dtype.kind not in "biuf":
             raise self._refuse(f"holds values of type {dtype}, expected real numbers")
         if len(shape) != 2:

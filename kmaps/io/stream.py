@@ -172,7 +172,7 @@ def read_blocks(
     memory : int
         Bytes for the blocks in memory at one time; one row is the least.
     progress : callable
-        Called with what is done and the total after every block.
+        Called with the part done and the total after every block.
 
     Raises
     ------
@@ -233,8 +233,8 @@ def sample_rows(
 
     Every row gets a random number and those with the smallest ones are kept, so the sample does not
     depend on how the file is cut into blocks. There are at most ``rows`` of them, in the order of
-    the file, and when dense at most ``memory`` bytes, but at least one row. Other parameters and
-    errors are those of :func:`read_blocks`.
+    the file, and when dense at most ``memory`` bytes, but at least one row. :func:`read_blocks`
+    describes the other parameters and errors.
     """
     rng = np.random.default_rng(seed)
     if not reader.sparse:
@@ -275,13 +275,13 @@ def encode_file(
     encode : callable
         From rows (n, d) to rows (n, columns).
     labels : ndarray, shape (n,), optional
-        To be written with the rows; by default those of the file.
+        Labels to be written with the rows; by default the labels of the file.
 
     Raises
     ------
     InputError
-        For another number of labels than of rows. Other parameters and errors are those of
-        :func:`read_blocks`.
+        When there are not as many labels as rows. :func:`read_blocks` describes the other
+        parameters and errors.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the first row comes again

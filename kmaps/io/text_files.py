@@ -133,7 +133,7 @@ class CsvReader(_TextReader):
         self._texts = {column: find_column(fields, column, name) for column in self._named}
         self._places = [place for place in range(len(fields)) if place not in self._texts.values()]
         if not self._places:
-            raise self._refuse("has no column but that of the labels")
+            raise self._refuse("has no column but the labels")
         self.columns = [fields[place] for place in self._places] if self._header_line else None
         self.n_features = len(self._places)
         self.row_bytes = 40 * self.n_features  # the text, and the numbers in float64
@@ -156,7 +156,7 @@ class CsvReader(_TextReader):
             raise self._refuse("has a header but no row of numbers")
 
     def _read_lines(self, group: Lines) -> _Table:
-        """Return the rows of any lines; refuse what is wrong."""
+        """Return the rows of any lines; refuse wrong ones."""
         X = np.empty((len(group), self.n_features))
         texts: dict[int, list[str]] = {place: [] for place in self._texts.values()}
         for row, (number, line) in enumerate(group):
@@ -174,7 +174,7 @@ class CsvReader(_TextReader):
         return X, texts
 
     def _checked(self, column: str, texts: Sequence[str], group: Lines) -> NDArray:
-        """Return a column as text (its type depends on the whole file); refuse what is missing."""
+        """Return a column as text (its type depends on the whole file); refuse missing values."""
         texts = [text.strip(BLANKS) for text in texts]
         checked = set()
         for (number, _), text in zip(group, texts, strict=True):
@@ -294,12 +294,12 @@ class SvmReader(_TextReader):
         return numbers[places], pairs, indices - first, values
 
     def _read_lines(self, group: Lines) -> _Sparse:
-        """Return the rows of any lines; refuse what is wrong."""
+        """Return the rows of any lines; refuse wrong ones."""
         labels, pairs = [], []
         indices: list[int] = []
         values: list[float] = []
         for number, line in group:
-            # Blanks are those of bytes, by which lines are blank; text has more.
+            # The blanks of bytes, by which lines are blank; text has more.
             fields = [one.decode(errors="replace") for one in line.partition(b"#")[0].split()]
             labels.append(self._label(number, fields[0]))
             found = [*self._pairs(number, fields[1:])]

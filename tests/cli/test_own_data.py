@@ -173,7 +173,7 @@ def test_data_that_cannot_be_of_a_model():
     pd.DataFrame(X, columns=NAMES).assign(kind=WORDS).to_parquet("words.parquet")
     pd.read_csv("order.csv").to_parquet("order.parquet")
     kind = "--label-column kind"
-    of_text = "the labels are text (high, low, middle, or so), those of the model are numbers"
+    of_text = "the labels are text (high, low, middle, or so), the model's labels are numbers"
     for arguments, message in {
         **{
             f"w.npz {order} {kind}": f"{order}: column 2 is 'c', in w.npz it is 'b': give the "
@@ -186,7 +186,7 @@ def test_data_that_cannot_be_of_a_model():
             "trained with"
             for form in ("csv", "npz", "parquet")
         },
-        "w.npz X.npy --labels y.npy": "the labels are numbers (0, 1, 2), those of the model are",
+        "w.npz X.npy --labels y.npy": "the labels are numbers (0, 1, 2), the model's labels are",
         f"w.npz X.npy {kind}": "X.npy: npy has no columns with names; leave --label-column "
         "kind out",
         "w.npz words.csv --label-column knd": "words.csv: its header has no column 'knd', did you",

@@ -130,7 +130,7 @@ def test_labels_of_a_column_are_numbers_if_all_are(tmp_path):
         (TABLE, "qqq", "t.csv: its header has no column 'qqq' (name, a, b, c, digit)"),
         ("a,a,b\n1,2,3\n", "a", "t.csv: its header has 2 columns 'a'"),
         ("1,2\n3,4\n", "y", "t.csv: has no header, which label_column=y needs"),
-        ("y\n1\n", "y", "t.csv: has no column but that of the labels"),
+        ("y\n1\n", "y", "t.csv: has no column but the labels"),
         ("y,a\n1,2\n,3\n", "y", "t.csv:3: the label is '', expected a text or a finite number"),
         ("y,a\n1,2\nNaN,3\n", "y", "t.csv:3: the label is 'NaN', expected a text or a finite nu"),
         ("y,a\n1,2\nx,3,4\n", "y", "t.csv:3: 3 columns, the first line has 2"),

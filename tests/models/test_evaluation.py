@@ -89,7 +89,7 @@ def test_one_label_alone_has_no_rank():
     [
         ([], [0, 1], "0 labels and 2 rows of scores: expected as many"),
         ([1, 0, 1], [0, 1], "3 labels and 2 rows of scores: expected as many"),
-        (["1", "0"], [0, 1], "the labels are text (0, 1), those of the model are numbers (0, 1);"),
+        (["1", "0"], [0, 1], "the labels are text (0, 1), the model's labels are numbers (0, 1);"),
         ([7, 8], [0, 1], "no row has a label of the model's (0, 1), they are 7, 8; check the labe"),
     ],
 )
