@@ -2,9 +2,9 @@ r"""Additive nearest-neighbour feature maps (ANNFM and k-ANNFM).
 
 Each feature has a few anchors. The kernel matrix of the anchors is decomposed,
 :math:`K = U\Lambda U^\top`, and anchor n gets the outputs :math:`\phi_n = (\sqrt{\lambda_i}
-U_{ni})_{i=1..r}`, whose inner products are K (annfm Sect. 3.3). A value has those of the anchor
-nearest to it, :math:`\psi(x) = \phi_{\mathcal{N}(x)}` (annfm eq. 4), or a weighted sum of those of
-its k nearest (annfm eq. 5): their mean, or, between two anchors, each weighted by how near it is.
+U_{ni})_{i=1..r}`, whose inner products are K (annfm Sect. 3.3). A value has the outputs of its
+nearest anchor, :math:`\psi(x) = \phi_{\mathcal{N}(x)}` (annfm eq. 4), or a weighted sum over its k
+nearest anchors (annfm eq. 5): their mean, or, between two, each weighted by how near it is.
 
 On a line the k nearest anchors are neighbours, so the first of them names them all: one code per
 value for any k, where the paper stores k.
@@ -80,8 +80,8 @@ class AnchorMap(SteppedMap):
     anchors_ : ndarray, shape (1 or d, N)
         Ascending; a feature with fewer anchors (it has fewer distinct values) repeats its last.
     table_ : ndarray, shape (1 or d, n_codes, r)
-        The outputs of each code: code c stands for the anchors c … c+k-1; by distance those of each
-        anchor.
+        The outputs of each code, which stands for the anchors c … c+k-1; with weights by distance,
+        the outputs of each anchor.
     code_bits_ : int
         Bits of a code, :math:`\lceil\log_2 (N-k+1)\rceil`; None where there are no codes.
 
@@ -214,7 +214,7 @@ class AnchorMap(SteppedMap):
         n_points = eigenvalues.shape[1]
         if self.rank is not None:
             return np.full(len(eigenvalues), min(self.rank, n_points))
-        # The sums round: what is missing then is below a trace's last digits.
+        # The sums round: the missing part is then below a trace's last digits.
         rounding = n_points * np.finfo(float).eps
         total = eigenvalues.sum(axis=1, keepdims=True)
         reached = np.cumsum(eigenvalues, axis=1) >= (self.energy - rounding) * total

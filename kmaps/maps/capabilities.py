@@ -99,9 +99,9 @@ class FeatureMap(TransformerMixin, BaseEstimator, ABC):
         graph.facts |= facts
 
     def check_parameters(self, X: NDArray) -> None:
-        """Refuse what `fit` would refuse on X: by fitting, or without it where that takes long.
+        """Refuse what `fit` would refuse on X, by fitting or, where that takes long, without it.
 
-        It is asked of third-party maps; those of kmaps are checked by `kmaps.maps.parameters`.
+        Third-party maps are checked by this method, kmaps' maps by `kmaps.maps.parameters`.
         """
         self.fit(X)
 

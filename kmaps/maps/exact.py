@@ -23,9 +23,9 @@ from kmaps.samples import AnyMatrix
 class ExactMap(SteppedMap):
     r"""Map each of up to 256 levels per feature so that inner products are the kernel exactly.
 
-    The levels are the distinct training values, those of all features together if there are at
-    most ``n_levels``, else those of each feature; a feature with more of its own has ``n_levels``
-    equally spaced ones. Other values go to the nearest level.
+    The levels are the distinct training values of all features together if there are at most
+    ``n_levels``, else the distinct values of each feature; a feature with more distinct values has
+    ``n_levels`` equally spaced levels. Other values go to the nearest level.
 
     Use it for features with few distinct values, and wherever an approximation of the kernel would
     have to be excused; outputs are many, so that `CodedSVC` trains on them sooner than LIBLINEAR.
@@ -40,8 +40,8 @@ class ExactMap(SteppedMap):
     n_levels : int
         L, from 2 to 256.
     tol : float
-        Eigenvalues up to this part of the largest are taken for rounding. Larger ones make r
-        smaller and the inner products err by up to the trace of what is left out.
+        Eigenvalues up to this part of the largest are taken for rounding. A larger ``tol`` makes r
+        smaller, and the inner products err by up to the trace of the omitted part.
 
     Attributes
     ----------

@@ -135,7 +135,7 @@ class OrthogonalFrequencies(DenseFrequencies):
     """Frequencies of which each d consecutive ones are orthogonal (Yu et al.).
 
     Their directions are the columns of Q in the QR decomposition of a matrix of normal numbers,
-    their lengths independent and chi-distributed, as those of normal vectors are.
+    their lengths are independent and chi-distributed, like the lengths of normal vectors.
     """
 
     def _block_size(self) -> int:
@@ -234,7 +234,7 @@ def normals(key: int, stream: int, rows: NDArray, n: int) -> NDArray:
 
 
 def lengths(key: int, indices: NDArray, dimension: int) -> NDArray:
-    """Return lengths distributed as those of normal vectors of some dimension, (k,), float64."""
+    """Return lengths (k,), float64, distributed like lengths of normal vectors of a dimension."""
     uniform = (words(key, _LENGTHS, indices, 1)[:, 0] + 0.5) * 2.0**-32
     return np.sqrt(2 * loops_of("fourier").gammaincinv(dimension / 2, uniform))
 

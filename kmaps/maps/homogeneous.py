@@ -163,7 +163,7 @@ class SameSignMap(HomogeneousMap):
     Parameters
     ----------
     kernel, order, window, period, gamma
-        As of `HomogeneousMap`; each feature gets 2(2n+1) outputs, first those of positive values.
+        As in `HomogeneousMap`; each feature gets 2(2n+1) outputs, for positive values first.
 
     See Also
     --------

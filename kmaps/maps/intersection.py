@@ -49,8 +49,8 @@ class IntersectionMap(RangedMap):
         With ``piece="linear"`` and two bins or more: at most two non-zeros per value, as CSR, to be
         trained with `regularizer_`, as `CodedSVC` does.
     upper : float, optional
-        b, the end of the range of all features; by default that of each feature, its largest
-        training value. Larger values are clamped.
+        b, the end of the range of all features; by default the range of each feature ends at its
+        largest training value. Larger values are clamped.
 
     Attributes
     ----------

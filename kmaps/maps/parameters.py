@@ -190,7 +190,7 @@ def _check_without_range(given: Any) -> None:
 
 
 def check_request(kind: str, given: Any) -> bool:
-    """Refuse what programs cannot do; return whether the shipped table may have what is asked."""
+    """Refuse parameters that programs cannot solve; return whether the shipped table may help."""
     checks.check_whole("dim", given.dim, 1, MOST_OUTPUTS)
     checks.check_choice("norm", given.norm, NORMS)
     if given.pool != "fine":

@@ -37,7 +37,7 @@ class ProductMap(DenseMap):
     Parameters
     ----------
     maps : map or sequence of maps
-        Unfitted, each of one column; a single one is that of every column.
+        Unfitted maps, one for each column, or a single map for every column.
     max_outputs : int
         More outputs are refused.
 

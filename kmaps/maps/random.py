@@ -73,7 +73,7 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
     too low when it is nearly all of one and half of the other.
 
     The signs do not depend on the number of threads or rows, nor on whether the input is dense or
-    sparse. Those of float32 and of float64 input can differ where a projection is nearly zero.
+    sparse. The signs of float32 and float64 input can differ where a projection is nearly zero.
 
     Examples
     --------

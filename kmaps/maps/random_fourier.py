@@ -292,7 +292,7 @@ class RandomFourierMap(RandomFeatures):
     frequency_version_ : int
         Of the frequencies that belong to a key; a pickled map of another version is refused.
     frequency_indices_ : ndarray (k,), int64
-        Which frequencies the map has: all m, or those of `keep`; from m on those of `draw_near`.
+        The numbers of the frequencies: all m, or the kept ones; `draw_near` numbers its own from m on.
 
     See Also
     --------

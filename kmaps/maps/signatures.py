@@ -41,9 +41,9 @@ def signature_kernel(signature: Function, name: str = "signature") -> Kernel:
 
     The kernel is what `HomogeneousMap` takes, and as a function k(x, y) what `kmaps.gram`,
     `ExactMap` and `CodedSVC` take. ``signature`` is an even function of λ = log y/x, elementwise on
-    arrays, positive at 0 and positive definite; anything else is refused (ConfigError), what is not
-    positive definite when the spectrum is asked for. That is integrated numerically, for signatures
-    that vanish by ``|λ| = 4096``.
+    arrays, positive at 0 and positive definite; other functions are refused (ConfigError), those
+    that are not positive definite when the spectrum is computed. The spectrum is integrated
+    numerically, for signatures that vanish by ``|λ| = 4096``.
 
     Examples
     --------

@@ -19,9 +19,9 @@ _LONG_TO_FIT = ("lowdim", "lowdim-joint", "harmonic")  # they encode as the homo
 
 
 def compile_ahead(progress: Callable[[int, int], object] = lambda done, total: None) -> None:
-    """Encode, train and predict a little data of each usual type, which compiles what is needed.
+    """Encode, train and predict a little data of each usual type, which compiles the loops.
 
-    ``progress`` is called with the steps done, and all there are.
+    ``progress`` is called with the number of steps done, and of all steps.
     """
     steps = list(_steps())
     with warnings.catch_warnings(action="ignore"):

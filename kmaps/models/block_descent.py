@@ -1,7 +1,7 @@
 """Linear models on outputs that need not all be in memory, by blocks of the dual.
 
-Yu, Hsieh, Chang and Lin, KDD 2010: the variables of the rows of one block are descended on, some
-passes long, with those of the others where they are; then comes the next block. All binary problems
+Yu, Hsieh, Chang and Lin, KDD 2010: some passes descend on the variables of one block's rows while
+all other variables stay; then comes the next block. All binary problems
 of a reduction are solved on a block while it is there.
 """
 
@@ -30,11 +30,11 @@ class BlockProblem:
     """A binary problem with the hinge or its square, and where its variables are."""
 
     loss: Loss
-    places: NDArray[np.intp]  # of all rows: the number among those of the problem, or -1
+    places: NDArray[np.intp]  # of all rows: the number among the problem's rows, or -1
     signs: NDArray[np.float64]  # of the rows of the problem, as are costs and alpha
     costs: NDArray[np.float64]
     alpha: NDArray[np.float64]
-    weights: NDArray[np.float64]  # (r + 1,): that of the constant feature last
+    weights: NDArray[np.float64]  # (r + 1,): the constant feature's last
     gap: float = np.inf  # the relative duality gap
     cost: float = 0.0  # of the rows so far in a pass
 
@@ -80,7 +80,7 @@ def train_in_blocks(
 ) -> Learnt:
     """Train until the relative duality gap of every problem is at most ``tol``, for the hinges.
 
-    The variables start from those of the problems ``before``, the same at a C that was smaller. It
+    The variables start from the solution of the problems ``before``, at a smaller C. The function
     warns (ConvergenceWarning) when ``max_iter`` passes were not enough, and prints its progress.
     """
     how = (

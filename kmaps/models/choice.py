@@ -10,9 +10,9 @@ outermost one, until
 - the bounds, a million either way, are reached: the outermost value is chosen, and stands out as
   one at the edge of its grid.
 
-The gain is a difference of scores on the same units, samples or folds, so its standard error is
-that of paired differences, for right and wrong labels McNemar's √(b + c) / n. The standard errors
-of the two means are several times that, and would call edges flat that still rise. For the same
+The gain is a difference of scores on the same units, samples or folds, so its standard error is the
+one of paired differences, for right and wrong labels McNemar's √(b + c) / n. The standard errors of
+the two means are several times as large, and would call edges flat that still rise. For the same
 reason the best value is chosen where it is inside, and not the smallest one within a standard error
 of it (Breiman et al., 1984), which would leave every row undertuned, and by unequal amounts. Of
 equally good values the smallest is the best.
@@ -218,7 +218,7 @@ def cross_validate(
         trains on the places ``train`` among the chosen ones, with each C of the ascending ``grid``
         in turn, and yields the labels predicted for the places ``test``, as :func:`along_c` makes.
     grid : iterable of float or "auto"
-        Values of C, or those of the rule of this module, which calls ``predict`` again to extend.
+        Values of C, or "auto": the rule of this module, which calls ``predict`` again to extend.
     folds, seed, samples : int
         Parts of the samples, of which each is left out once; how they are drawn, the same for every
         learner; how many samples to use, a stratified draw, by default all.
@@ -338,10 +338,10 @@ def along_c(
 ) -> Predict:
     """Return ``predict`` for :func:`cross_validate`: copies of a learner on one set of rows.
 
-    A learner that has ``warm_start`` starts the model of a C from that of the one before, so that
-    a whole path takes little longer than its largest C alone. X is an array, a CSR matrix or what
-    ``prepare_rows`` of the learner made; ``output`` says whether labels or scores are yielded, and
-    ``weights`` (n,) are those of the samples in training.
+    A learner that has ``warm_start`` starts each model from the model of the C before, so that a
+    whole path takes little longer than its largest C alone. X is an array, a CSR matrix or rows
+    that the learner's ``prepare_rows`` made; ``output`` says whether labels or scores are yielded,
+    and ``weights`` (n,) are the weights of the samples in training.
     """
 
     def rows_of(train: Places, test: Places) -> tuple[Any, Any]:

@@ -46,8 +46,8 @@ def choose_along_path(
 ) -> rules.Choice:
     """Choose C by the accuracy on samples left out, each once, in stratified folds.
 
-    The folds and the rules are those of :func:`kmaps.models.cross_validate`, as are ``folds``,
-    ``seed`` and ``progress``. All binary problems of all folds are trained at once, on
+    The folds, the rules, ``folds``, ``seed`` and ``progress`` are as in
+    :func:`kmaps.models.cross_validate`. All binary problems of all folds are trained at once, on
     `kmaps.threads`, each value of C from the dual variables of the one before it, to a gap of
     :data:`FOLD_TOL`. The choice is the same on any number of threads.
 
@@ -135,8 +135,8 @@ class CodedSVCCV(ProbabilisticClassifier):
 
     Notes
     -----
-    The levels, and a map that learns from data, are those of all samples, held-out ones included;
-    labels are not.
+    The levels, and a map that learns from data, are learnt from all samples, including held-out
+    ones; labels of held-out samples are not used.
 
     Examples
     --------

@@ -59,7 +59,7 @@ class Evaluation:
     confusion : ndarray of int, shape (K + U, K)
         Rows of each true label, classes and then unknown ones, by the class they were given.
     accuracy : float
-        The part of all rows, those of unknown labels among them, that got their own label.
+        The part of all rows, including rows of unknown labels, that got their own label.
     recall, precision : ndarray, shape (K,)
         NaN for a class without rows, or that no row was given.
     roc_auc, average_precision : ndarray, shape (K,)
@@ -96,8 +96,8 @@ class Evaluation:
     def ranking(self, of_classes: NDArray[np.float64]) -> float | None:
         """Return the summary of ``roc_auc`` or ``average_precision``.
 
-        That of the second of two classes, as scikit-learn does; else the mean over the classes that
-        have one, or None when none has.
+        It is the score of the second of two classes, as in scikit-learn; else the mean over the
+        classes that have one, or None when none has.
         """
         if len(self.classes) == 2:
             of_classes = of_classes[1:]

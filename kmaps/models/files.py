@@ -24,10 +24,10 @@ def load_model(path: str | Path) -> Model:
 
     A file holds plain arrays and a header; nothing in it is executed. Its arrays are checked
     against each other before anything computes with them. The model, a `CodedSVC`, `CodedSVR`,
-    `CodedRidge`, `RandomFeatureSVC`, `LandmarkSVC` or `KernelSVC`, has the very scores of the one
-    that was saved, and those of its parameters that are numbers and words. A file that is missing,
-    no model, damaged, of another version of the format, or of an estimator that this kmaps does not
-    have raises InputError.
+    `CodedRidge`, `RandomFeatureSVC`, `LandmarkSVC` or `KernelSVC`, has exactly the scores of the
+    saved model, and its parameters that are numbers and words. A file that is missing, no model,
+    damaged, of another version of the format, or of an estimator that this kmaps does not have
+    raises InputError.
 
     Examples
     --------

@@ -44,7 +44,7 @@ class KernelSVCCV(KernelSVC):
     best_estimator_ : KernelSVC
         Trained on all samples with both; :meth:`save` writes it.
     timings_ : dict
-        Those of it, and ``choose_s``.
+        The timings of ``best_estimator_``, and ``choose_s``.
     support_, support_vectors_, dual_coef_, duality_gap_, sigma_
         As in `KernelSVC`.
 

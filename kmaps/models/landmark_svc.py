@@ -67,13 +67,13 @@ class LandmarkSVC(MappedSVC):
     landmark_coef_ : ndarray of float64, shape (P, m)
         The weights :math:`a_j`.
     coef_ : ndarray of float32, shape (P, m)
-        Those of the map's outputs; a model from a file has none.
+        The weights of the map's outputs; a model from a file has none.
     duality_gap_ : ndarray, shape (P,)
         The relative duality gaps.
     sigma_, C_, width_choice_, timings_, encoded_bytes_
         As in :class:`kmaps.RandomFeatureSVC`.
     classes_, intercept_, n_iter_, n_features_in_, model_bytes_
-        As in :class:`kmaps.LiblinearSVC`; the bytes are those of landmarks and weights.
+        As in :class:`kmaps.LiblinearSVC`; the bytes count landmarks and weights.
 
     See Also
     --------
@@ -149,9 +149,9 @@ class LandmarkSVC(MappedSVC):
     def at_widths(
         self, X: Any, y: NDArray, weights: NDArray, mean: float
     ) -> Callable[[float], Predict]:
-        """Return what makes the ``predict`` of a width.
+        """Return a function that makes the ``predict`` of a width.
 
-        The landmarks are those of the mean width, and the distances to them are computed once.
+        The landmarks are chosen at the mean width, and the distances to them are computed once.
         """
         model = clone(self).set_params(sigma=mean, probability=None, verbose=0)
         model.set_params(tol=max(self.tol, FOLD_TOL))

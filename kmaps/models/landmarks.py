@@ -265,7 +265,7 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
 
         def fill(start: int, stop: int) -> None:
             with threads(1):
-                # In double precision: small pivots multiply what is rounded.
+                # In double precision: small pivots multiply rounding errors.
                 out[start:stop] = product(values(start, stop).astype(np.float64), self.whitening_)
 
         # One thread of BLAS for each of ours: more hinder each other.
@@ -336,7 +336,7 @@ def _pivots(of: LandmarkMap, X: AnyMatrix, m: int, random: RandomState) -> AnyMa
         left[found] = 0
         chosen[done : done + len(found)] = found
         done += len(found)
-    # Copies of what is chosen already, where nothing is left of the others.
+    # Copies of rows that are chosen already, where the others have no residual.
     chosen[done:] = random.permutation(np.setdiff1d(np.arange(n), chosen[:done]))[: m - done]
     return X[np.sort(chosen)]
 

@@ -25,7 +25,7 @@ class _Rows:
 
     map: RowMap
     n_rows: int  # of all samples
-    members: NDArray[np.intp] | None  # those of the rows that count, in order; None: all
+    members: NDArray[np.intp] | None  # the rows that count, in order; None: all
 
     def __len__(self) -> int:
         return self.n_rows if self.members is None else len(self.members)
@@ -48,7 +48,7 @@ class MappedRows(_Rows):
 
     @property
     def nbytes(self) -> int:
-        """What is in memory of the outputs."""
+        """The bytes of the outputs in memory."""
         return self.outputs.nbytes
 
     def matrix(self) -> NDArray:

@@ -105,7 +105,7 @@ class MappedSVC(ProbabilisticClassifier):
         return self
 
     def _fit_chosen(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
-        """Choose what is "auto", and become the model with these numbers."""
+        """Choose the parameters that are "auto", and become the model with these values."""
         from kmaps.models.widths import choose_width  # which most models do without
 
         if isinstance(X, (MappedRows, StreamedRows)):
@@ -191,9 +191,9 @@ class MappedSVC(ProbabilisticClassifier):
     def save(
         self, path: str | Path, *, force: bool = False, record: Mapping[str, Any] | None = None
     ) -> None:
-        """Write the model to an ``.npz`` file: its weights, and what its map is made of.
+        """Write the model to an ``.npz`` file: its weights, and the arrays of its map.
 
-        The arguments are those of ``CodedSVC.save``. What was "auto" stands there as chosen.
+        ``CodedSVC.save`` describes the arguments. Parameters that were "auto" are saved as chosen.
         """
         check_is_fitted(self)
         chosen = {"sigma": self.sigma_, "C": vars(self).get("C_")}

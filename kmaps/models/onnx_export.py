@@ -60,7 +60,7 @@ def to_onnx(
     1e-7, for magnitudes up to 2^127. Sums are rounded in another order than in kmaps, which may
     show where a last digit decides, at a tie of votes. Isotonic probabilities are steep, so the
     scores below them are sums in double precision, here and in kmaps; where the outputs of a map
-    already differ in the last digit, as those of random frequencies do, a step may show it.
+    already differ in the last digit, as with random frequencies, a step may show it.
     """
     steps = _steps(model)
     if not steps:

@@ -46,9 +46,9 @@ class PositionAngleMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         Maps of positions by linear programs; by harmonics; or random frequencies of angle and
         position together, as many outputs, or one more. Angles have harmonics in the first two.
     normalize : bool
-        Whether descriptors have the norm 1; those of flat patches are 0.
+        Whether descriptors have the norm 1; the descriptors of flat patches are 0.
     random_state : int, RandomState or None
-        Of the random frequencies.
+        Seed of the random frequencies.
 
     Attributes
     ----------
@@ -90,7 +90,7 @@ class PositionAngleMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         if X.shape[1] != self.height * self.width:
             raise InputError(
                 f"X has {X.shape[1]} columns, height={self.height} and width={self.width} mean "
-                f"{self.height * self.width}: give those of the patches"
+                f"{self.height * self.width}: give the patches' sides"
             )
         if self.kind == "random":
             self._fit_random()

@@ -144,9 +144,9 @@ def load_predictor(path: str | Path) -> Predictor:
 
     It has ``predict``, ``decision_function`` and ``predict_proba``, and needs no more than NumPy:
     loading and a prediction take a tenth of the time and less than half of the memory of
-    :func:`load_model`, most of which are the imports of scikit-learn. The file is checked by the
-    same functions; what they refuse is an InputError. Scores of models on codes are those of the
-    estimator to the last bit, others to about 1e-6 of the largest.
+    :func:`load_model`, most of which are the imports of scikit-learn. The same functions
+    check the file; a refusal is an InputError. Scores of models on codes equal the estimator's to
+    the last bit, other scores to about 1e-6 of the largest.
 
     From four million values in a call on, compiled loops (numba) are used where they are installed;
     on fewer they would take longer to import than they save.

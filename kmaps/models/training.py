@@ -20,7 +20,7 @@ from kmaps.svm.learner import LabelledSource
 if TYPE_CHECKING:
     from kmaps.models.mapped_svc import MappedSVC
 
-Report = Callable[[str, int, int], None]  # (name of a stage, what is done of it, the total)
+Report = Callable[[str, int, int], None]  # (name of a stage, part done, total)
 DEFAULT_FOLDS = 3
 _WIDTH_ROWS = 5000
 

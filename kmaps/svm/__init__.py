@@ -3,8 +3,8 @@
 Besides the estimators: samples as codes (`code_rows` of blocks, `code_samples` of an array, both
 `CodedRows`), their kernel matrices (`code_gram`), the reduction (`count_problems`, `winners`),
 frequencies that are dropped (`prune`, `resample`, `frequency_strength`), model files (`ModelFile`),
-and what is asked of samples prepared once (`PreparedRows`) and of estimators that are sums of
-functions of single features (`CodedEstimator`). `LOSSES` and `REDUCTIONS` are the words for them.
+the protocol of samples prepared once (`PreparedRows`) and the base of estimators that are sums of
+functions of single features (`CodedEstimator`). `LOSSES` and `REDUCTIONS` list the allowed words.
 """
 
 import lazy_loader

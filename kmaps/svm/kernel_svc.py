@@ -53,7 +53,7 @@ class KernelSVC(ProbabilisticClassifier):
         A kernel of :func:`kmaps.gram`, or ``"precomputed"``: ``fit`` then takes the (n, n) Gram
         matrix and ``predict`` the (m, n) one of new rows against the training rows.
     C, class_weight, probability
-        As in :class:`CodedSVC`. A width that is learnt is that of all samples.
+        As in :class:`CodedSVC`. A width that is learnt is learnt from all samples.
     solver : {"smo", "libsvm"}, default="smo"
         "smo" trains on the Gram matrix as it is, in single precision; "libsvm" is LIBSVM, which
         copies it. Both solve the same problems, in steps of the same kind, to the same tolerance.
@@ -93,7 +93,7 @@ class KernelSVC(ProbabilisticClassifier):
     sigma_ : float or None
         The width in use.
     timings_ : dict
-        Seconds: ``gram_s``, ``convert_s`` (building LIBSVM's rows, or those of single precision),
+        Seconds: ``gram_s``, ``convert_s`` (building LIBSVM's rows, or rows of single precision),
         ``train_s`` and ``probability_s``.
     gram_bytes_, copy_bytes_, model_bytes_ : int
         Bytes of the Gram matrix (0 where it was given), of a copy of it, and of the support vectors
@@ -160,9 +160,9 @@ class KernelSVC(ProbabilisticClassifier):
     ) -> "KernelSVC":
         """Compute the Gram matrix and train one binary model per problem, as `CodedSVC.fit` does.
 
-        X (n, d) is dense or CSR; for a precomputed kernel it is the (n, n) Gram matrix, or what
-        :meth:`prepare_rows` or :func:`gram_rows` made of it; those of the latter are LIBSVM's. A
-        width that is learnt counts every sample once. More samples than memory holds raise
+        X (n, d) is dense or CSR; for a precomputed kernel it is the (n, n) Gram matrix, or the rows
+        that :meth:`prepare_rows` or, for LIBSVM, :func:`gram_rows` made of it. A width that is
+        learnt counts every sample once. More samples than memory holds raise
         InputError.
         """
         from kmaps.svm.smo import GramRows  # which the other learners do without
@@ -309,8 +309,8 @@ class KernelSVC(ProbabilisticClassifier):
     ) -> None:
         """Write the model to an ``.npz`` file: support vectors, coefficients and the width.
 
-        The arguments are those of ``CodedSVC.save``. The model of a precomputed kernel, which
-        does not know its support vectors, or of a kernel of the user is refused (ConfigError).
+        ``CodedSVC.save`` describes the arguments. The model of a precomputed kernel, which does
+        not know its support vectors, or of a kernel of the user is refused (ConfigError).
         """
         from kmaps.svm.model_file import matrix_arrays, write_model  # training does without
 

@@ -7,10 +7,10 @@ The dual of a problem with the features φ (the constant one among them) is
 A new loss is one class here and its name in `LOSSES`: `CodedSVC` then trains it, and all solvers
 refuse it whose list of losses does not have it (`check_combination`).
 
-Then what else the parameters of an estimator may be, and which of them its files hold. As in
-`kmaps.maps.parameters`, an estimator checks itself by these functions, and those of a file are
-checked without scikit-learn, which takes seconds to import: ``given`` is an estimator, or anything
-that has its parameters as attributes.
+The module also has the checks of an estimator's parameters, and the list of those in its files. As
+in `kmaps.maps.parameters`, an estimator checks itself by these functions, and a file's parameters
+are checked without scikit-learn, which takes seconds to import: ``given`` is an estimator, or any
+object that has its parameters as attributes.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -48,7 +48,7 @@ class Loss:
 
     name: ClassVar[str]
     target: ClassVar[float | None] = 1.0  # of the margin; None: the labels are targets themselves
-    logistic: ClassVar[bool] = False  # whether the conjugate is that of the logistic loss
+    logistic: ClassVar[bool] = False  # whether the loss has the logistic conjugate
     epsilon: float = 0.0
 
     @property
@@ -284,7 +284,7 @@ def check_landmarks(given: Any) -> None:
 
 
 def check_kernel_solver(given: Any) -> None:
-    """Refuse parameters of `KernelSVC` out of range, but those of its kernel."""
+    """Refuse parameters of `KernelSVC` out of range, except the parameters of its kernel."""
     for name, value in (("C", given.C), ("tol", given.tol), ("cache_mb", given.cache_mb)):
         check_positive(name, value)
     check_choice("solver", given.solver, SOLVERS)

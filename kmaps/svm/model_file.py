@@ -67,7 +67,7 @@ def write_model(
     }
     text = json.dumps(header, default=lambda scalar: scalar.item())
     with atomic_file(path, force=force) as file:
-        # NumPy's types take any name for that of its one flag.
+        # NumPy's types take any name for the name of its one flag.
         np.savez(file, header=np.frombuffer(text.encode(), np.uint8), **arrays)  # type: ignore[arg-type]
 
 
@@ -217,7 +217,7 @@ class ModelFile:
         """Refuse parameters of other names than these."""
         if set(self.parameters) != set(names):
             different = ", ".join(sorted(set(self.parameters) ^ set(names)))
-            raise self.damaged(f"its parameters are not those of {self.estimator} ({different})")
+            raise self.damaged(f"its parameters do not fit {self.estimator} ({different})")
 
     def check_arrays(self, names: tuple[str, ...]) -> None:
         """Refuse arrays of other names than these."""

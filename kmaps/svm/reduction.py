@@ -26,7 +26,7 @@ Places = NDArray[np.intp]  # numbers of samples, of classes
 
 @dataclass(frozen=True, eq=False)
 class Labels:
-    """What is known of the samples that count, besides their features."""
+    """The labels, weights and places of the samples that count."""
 
     places: Places  # (n,): which of all samples they are, ascending
     codes: Places  # (n,): the class of each, 0 to K-1

@@ -129,7 +129,7 @@ BROKEN = [  # the arrays, then the parameters, then what was learnt
             ("kernel", ["rbf"], "unknown kernel ['rbf']"),
             ("order", 10**9, "order=1000000000: expected a whole number"),
             ("structure", "dens", "structure='dens': expected 'dense'"),
-            ("ordr", 1, "its parameters are not those of RandomFeatureSVC (ordr)"),
+            ("ordr", 1, "its parameters do not fit RandomFeatureSVC (ordr)"),
             ("multiclass", "all", "multiclass='all': expected 'ovr'"),
             ("loss", None, "loss=None: expected 'hinge', 'squared_hinge'"),
             ("sigma", 3.0, "sigma is "),  # another than the one that was trained with

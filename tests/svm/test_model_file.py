@@ -54,7 +54,7 @@ ASKED = [
     (lambda file: file.whole("text", 4, 9), "text is 'yes', expected a whole number from 4"),
     (lambda file: file.text("n"), "n is 3, expected a text"),
     (lambda file: file.check_arrays(("w",)), "Model has no classes"),
-    (lambda file: file.check_parameters(("C", "D")), "its parameters are not those of Model"),
+    (lambda file: file.check_parameters(("C", "D")), "its parameters do not fit Model"),
 ]
 
 

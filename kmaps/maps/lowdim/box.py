@@ -135,7 +135,7 @@ _MOVED = {"modulation": (32, 2000), "projection": (6, 800)}
 class BoxProblem:
     """A stationary kernel of n variables with differences up to ``length`` (n,) in size.
 
-    The parameters are those of `MultiLowDimMap`; ``signature`` takes differences (N, n).
+    `MultiLowDimMap` describes the parameters; ``signature`` takes differences (N, n).
     """
 
     signature: Callable
@@ -240,8 +240,8 @@ class BoxProblem:
     def _from_products(self, form: str) -> CosineSum:
         """Return the best start of a form from products of maps of one variable.
 
-        These are the sets of atoms that programs find in Ω_⊗, those of `product_starts` and, for
-        a projection, the best modulation, which is a projection of as many outputs.
+        The starts are the sets of atoms that programs find in Ω_⊗, the sets of `product_starts`
+        and, for a projection, the best modulation, which is a projection of as many outputs.
         """
         sampled = self._sampled(form, _START_POINTS)
         pool = product_pool([np.unique(axis.frequencies[:, 0]) for axis in self._axes], form)

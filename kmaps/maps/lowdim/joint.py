@@ -105,7 +105,7 @@ class MultiLowDimMap(JointMap):
         programs, or the largest products of weights and no program. The two in the middle try
         many starts (`kmaps.maps.lowdim.box`).
     low, high : float, optional
-        The range of every input; values outside are clamped. None takes that of the data.
+        The range of every input; values outside are clamped. None takes the range of the data.
     sigma : float
         Width of the named kernels.
     levels : int, optional
@@ -114,8 +114,8 @@ class MultiLowDimMap(JointMap):
     continuous : bool
         Whether the frequencies may leave the pool.
     n_grids : int
-        Polar grids that "proj" starts from: ldefm's, the others turned and scaled at random, for
-        an effort as large as that of the methods that try many starts.
+        Polar grids that "proj" starts from: ldefm's, and others turned and scaled at random. With
+        several, "proj" tries as many starts as the other methods do.
 
     Attributes
     ----------
@@ -170,9 +170,9 @@ class HarmonicMap(JointMap):
     r"""Approximate one stationary kernel of up to three variables by its harmonics.
 
     On the box of differences :math:`|\lambda_i| \le M_i` the signature is continued periodically
-    and projected on the products of :math:`\cos(j_i\pi\lambda_i/M_i)`. What is continued need not
-    be a kernel: products with a negative coefficient are left out, so that the error does not tend
-    to zero. Kept are those with the largest coefficients.
+    and projected on the products of :math:`\cos(j_i\pi\lambda_i/M_i)`. The continuation
+    need not be a kernel: products with a negative coefficient are left out, so that the error does
+    not tend to zero. The map keeps the products with the largest coefficients.
 
     Use it for comparison with `MultiLowDimMap`, whose error is smaller.
 

@@ -125,7 +125,7 @@ class _Program:
                 method="highs",
             )
             if solved.x is None:
-                break  # beyond double precision: what is there is as good as it gets
+                break  # beyond double precision: the solution at hand cannot be improved
             refined = np.maximum(x + unit * solved.x[:m], self.lower)
             refined_error = error_norm(b - A @ refined, quadrature)
             if refined_error > error and not self.price.any():

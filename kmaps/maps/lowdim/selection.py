@@ -27,7 +27,7 @@ _SPLIT = 0.25  # pools this fine, in half waves, split one frequency between two
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """An approximate signature and what is known of its error.
+    """An approximate signature, its error, and a lower bound.
 
     ``error`` is the true one, between the points too, in the target's weight; nothing of as many
     outputs has an error below ``lower_bound``; ``source`` is as `LowDimMap.solved_by_`.

@@ -29,8 +29,8 @@ def lp_signature(
 ) -> Solution:
     r"""Approximate a kernel's signature by few cosines, by linear programs (ldefm).
 
-    The parameters, ``low``, ``high``, ``period``, ``sigma`` and ``levels`` among them, are those of
-    :class:`kmaps.LowDimMap`. The solution has ``cosines`` (frequencies (m, 1), weights (m,)), and
+    :class:`kmaps.LowDimMap` describes the parameters, ``low``, ``high``, ``period``, ``sigma`` and
+    ``levels`` included. The solution has ``cosines`` (frequencies (m, 1), weights (m,)), and
     their true ``error``.
 
     Examples
@@ -56,9 +56,9 @@ def optimal_signature(
 ) -> Solution:
     """Search the best approximation of at most ``dim`` ≤ 7 outputs, with a proof of how good it is.
 
-    The parameters are those of :func:`lp_signature`; the search ends when nothing can be better by
-    more than the part ``gap``. No sum of at most ``dim`` outputs has an error below the solution's
-    ``lower_bound``, whatever its frequencies up to ``target.band`` half waves on the interval.
+    :func:`lp_signature` describes the parameters; the search ends when no solution can be better by
+    more than the part ``gap``. No sum of at most ``dim`` outputs has an error below ``lower_bound``
+    of the solution, whatever its frequencies up to ``target.band`` half waves on the interval.
 
     Examples
     --------
@@ -72,7 +72,7 @@ def optimal_signature(
 
 
 class Request(NamedTuple):
-    """What is asked for, by parameters of :class:`kmaps.LowDimMap`."""
+    """The requested map, by parameters of :class:`kmaps.LowDimMap`."""
 
     dim: int
     norm: str

@@ -1,4 +1,4 @@
-r"""What is approximated: a signature, the interval or box it matters on, the weight of an error.
+r"""The target of an approximation: a signature, its interval or box, the weight of an error.
 
 For a homogeneous kernel of inputs with a ratio of at most R between the largest and the smallest
 non-zero one, :math:`\lambda = \log y/x` stays in [0, log R] and the error of the kernel is a
@@ -100,8 +100,8 @@ class Target:
     def peaks(self, cosines: CosineSum) -> tuple[NDArray, NDArray]:
         """Return where w·|k̂ - k| has its local maxima (P, n), and those maxima (P,).
 
-        They are found on a grid ten times finer than that of the linear programs and then climbed,
-        so that nothing hides between the points; or on the points, where only those count.
+        They are found on a grid ten times finer than the grid of the linear programs and then
+        climbed, so that no peak hides between the points; or on the points, if only these count.
         """
         if self.discrete:
             points = self.grid()
@@ -234,7 +234,7 @@ def _bandwidth(signature: Function, length: float) -> int:
 class Problem:
     r"""A kernel of one variable, the range of its inputs, and which error counts.
 
-    The parameters are those of `LowDimMap`, the ratio or the range given.
+    `LowDimMap` describes the parameters; the ratio or the range is given.
     """
 
     kernel: str | Callable
@@ -268,7 +268,7 @@ class Problem:
         return self
 
     def target(self, dim: int) -> Target:
-        """Return what is to be approximated, for maps of up to ``dim`` outputs."""
+        """Return the target of maps of up to ``dim`` outputs."""
         length, decay = self._length(), 0.5 if self.kind == "homogeneous" else 0.0
         target = line_target(
             self.signature, length, self.error, decay=decay, dim=dim, levels=self.levels

@@ -27,7 +27,7 @@ class LowDimMap(AdditiveMap):
     with :math:`t = \log x`, and all outputs times :math:`\sqrt x`, for a homogeneous kernel; with
     :math:`t = x` for a stationary one.
 
-    Use it for the fewest outputs when the range of the values is known, such as that of bytes.
+    Use it for the fewest outputs when the range of the values is known, for example of bytes.
 
     See Chum, Low Dimensional Explicit Feature Maps, ICCV 2015, eq. 2-18. The optimum and its
     certificate are not in the paper.
@@ -42,10 +42,10 @@ class LowDimMap(AdditiveMap):
     dim : int
         Outputs per feature, at most; an odd number uses the constant.
     ratio : float or None
-        Of the largest to the smallest non-zero input, > 1: where a homogeneous kernel has to be
-        right. None takes it from the data.
+        Ratio of the largest to the smallest non-zero input, > 1, up to which the map of a
+        homogeneous kernel is accurate. None takes it from the data.
     error : {"absolute", "relative", "signature"}
-        Whether the error of the kernel counts, its relative error, or that of the signature.
+        Whether the error of the kernel counts, its relative error, or the signature's error.
     norm : {"linf", "l1"}
         Whether the largest error counts or the integral of its size.
     pool : "fine" or int
@@ -57,12 +57,12 @@ class LowDimMap(AdditiveMap):
         True: the best map there is, from the shipped table or a global search (at most 7 outputs).
         False: linear programs. None: the table where it has the case, else linear programs.
     max_error : float, optional
-        With it ``dim`` is ignored: as many outputs as it takes to have no larger error.
+        Largest error allowed: the map has as many outputs as that takes, and ignores ``dim``.
     low, high : float, optional
         The range of a stationary kernel's inputs; values outside are clamped to it. None takes
-        that of the data, for a named one.
+        the range of the data, for a named kernel.
     period : float, optional
-        Of a stationary kernel that is periodic: its harmonics are used, and the range is no matter.
+        Period of a stationary kernel: its harmonics are used, and the range does not matter.
     sigma : float
         Width of "rbf", :math:`e^{-\lambda^2/2\sigma^2}`, "laplace",
         :math:`e^{-|\lambda|/\sigma}`, and "cosine", :math:`\cos(\lambda/\sigma)`.
@@ -76,7 +76,7 @@ class LowDimMap(AdditiveMap):
         ω, ascending, and α.
     error_ : float
         The largest error (or its integral) on the range, between the points of the programs too.
-        For ``error="absolute"`` and a homogeneous kernel it is that of inputs up to 1; inputs up
+        For ``error="absolute"`` and a homogeneous kernel it holds for inputs up to 1; inputs up
         to b have b times the error.
     lower_bound_ : float
         No map of that many outputs has a smaller error; 0 when only programs were solved.

@@ -1,7 +1,7 @@
 """The steps of one block of a problem's rows; all blocks take the same step at the same time.
 
 Ma et al., ICML 2015 (CoCoA+). With the variables of all other blocks where they are, a block moves
-its own, a_k, by what is best for its part of a bound on the dual,
+its own, a_k, to maximise its part of a bound on the dual,
 
     Σ target_i a_i - cost_i(a_i)  -  w'A_k Δ  -  σ / 2 |A_k Δ|²    over its rows i, Δ the change,
 
@@ -59,8 +59,8 @@ class State:
     """Where a block is."""
 
     alpha: Floats  # the variables of its members
-    weights: Table  # those of all blocks together
-    order: NDArray[np.int64]  # the members, those that are not settled first
+    weights: Table  # the weights of all blocks together
+    order: NDArray[np.int64]  # the members, unsettled ones first
     # As the state of `kmaps._loops.train.descend`:
     n_active: int
     rise: float

@@ -55,8 +55,8 @@ class CodedSVC(StreamedClassifier):
         One-vs-rest or one-vs-one.
     n_levels : int, default=256
         Levels of a feature, from 2 to 256; values go to the nearest one. The levels are the
-        distinct training values, if all features together have no more; else they are those of
-        `kmaps.Quantizer`: ``shared``, or ``uniform`` for a map that differs between features.
+        distinct training values, if all features together have no more; else `kmaps.Quantizer`
+        chooses them: ``shared``, or ``uniform`` for a map that differs between features.
     bias : float, default=1.0
         Value of a constant feature whose weight, regularised like the others, makes the intercept.
         0 for no intercept.
@@ -291,7 +291,7 @@ class CodedSVC(StreamedClassifier):
         return _on_codes(list(self._problems(labels)), training)
 
     def task_of(self, problem: BinaryProblem, norms: NDArray[np.float64]) -> Task:
-        """State a problem on the codes with the present C; ``norms`` are those of all rows."""
+        """State a problem on the codes with the present C; ``norms`` are the norms of all rows."""
         costs = self.C * problem.factors
         return make_task(problem.rows, problem.signs, norms, costs, self._loss, self.bias)
 
@@ -307,7 +307,7 @@ class CodedSVC(StreamedClassifier):
 
 
 def _on_codes(problems: list[BinaryProblem], training: CodedRows) -> list[BinaryProblem]:
-    """Return problems whose rows are those of the codes, of which some samples may be left out."""
+    """Return problems whose rows are rows of the codes, of which some samples may be left out."""
     if training.members is None:
         return problems
     return [replace(problem, rows=training.members[problem.rows]) for problem in problems]

@@ -112,7 +112,7 @@ class _Descent:
             if self.spent == self.n:  # nothing but the start
                 self.constant *= _stretch(self.task, self.alpha, self.margins, self.weights)
         # Not by BLAS, whose threads take longer to start than this does.
-        product = np.sum(self.alpha * self.margins)  # of the weights and those of the variables
+        product = np.sum(self.alpha * self.margins)  # of W and w(a)
         difference, square = self.apart_by
         square = square or product
         dual = float(loops.dual_value(self.task, self.alpha) - square / 2)

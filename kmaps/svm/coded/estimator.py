@@ -188,9 +188,9 @@ class CodedEstimator(Learner):
         shift: float = 0.0,
         calibration: NDArray | None = None,
     ) -> None:
-        """Keep what prediction needs, with ``shift`` in the intercepts, and how good it is.
+        """Keep the arrays for prediction, with ``shift`` in the intercepts, and the gaps.
 
-        ``weights`` are those of the samples.
+        ``weights`` are the weights of the samples.
         """
         self.map_, self.levels_ = training.map, training.levels
         self.form_, self.codes_bytes_ = training.layout.name, training.codes_bytes
@@ -225,7 +225,7 @@ class CodedEstimator(Learner):
         return deviations(model, counts)
 
     def _objectives(self, primal: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return what is minimised, in the units of the class, from what the solver minimises."""
+        """Return the objective in the units of the class from the objective of the solver."""
         return primal
 
     def check_samples(self, X: ArrayLike, dispatch: bool = False) -> Any:

@@ -3,12 +3,12 @@
 Low rank: the features of a code are a row of r values; it takes r products to evaluate them and r
 to change the weights. Full: the weights are the function itself, its value on each of the m levels;
 it takes one look-up to evaluate and m products to change, with a row of the kernel matrix of the
-levels. Local: they are those of B-splines, of which p + 1 are not zero at a level; it takes p + 1
-products to evaluate, and to change either the same p + 1 (penalty 0) or all m of them, by the
-cumulative sums of lac Sect. 5, one row of them for each level. Two-level: the levels lie in about
-√L blocks, and given the function at the ends of all blocks, what it is inside one has nothing to do
-with the others; as with the intersection kernel, that of Brownian motion. So there are features of
-the ends, for all levels, and others of each block: twice √L products to evaluate and to change.
+levels. Local: the weights of B-splines, of which p + 1 are not zero at a level; it takes p + 1
+products to evaluate, and to change either the same p + 1 (penalty 0) or all m weights, by the
+cumulative sums of lac Sect. 5, one row of sums for each level. Two-level: the levels lie in about
+√L blocks. Given its values at the ends of all blocks, the function is independent across blocks, as
+with the intersection kernel (the Markov property of Brownian motion). So there are features of the
+ends, for all levels, and others of each block: twice √L products to evaluate and to change.
 """
 
 from dataclasses import dataclass

@@ -348,7 +348,7 @@ def code_counts(
     # Whatever the threads are; no block has fewer codes than it counts rows of tables.
     n_blocks = min(max(1, n_codes // max(_BLOCK_CODES, shape[0] * shape[1])), _MOST_BLOCKS)
     counts: NDArray[np.float64] = sum(for_blocks(block, n, max(1, -(-n // n_blocks))))
-    if rows.features is not None:  # what is left out has the row that maps to zero
+    if rows.features is not None:  # omitted codes have the row that maps to zero
         counts[:, zero[0]] += weights.sum() - counts.sum(axis=1)
     return counts
 

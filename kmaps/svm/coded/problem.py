@@ -1,9 +1,9 @@
 """One problem on codes, stated for the compiled loops, its solution, and what rounding did to it.
 
 Steps leave float32 weights W that differ from w(a), the weights of the variables a, by the rounding
-of all steps. Descent sees the margins of W, so it is these that are right at the end; those of w(a)
-are not, and with a large C the loss of support vectors that are short of 1 by a rounding is dear.
-But the dual at a bounds the primal at any weights. Where features are what weights are made of,
+of all steps. Descent sees the margins of W, so these are right at the end. The margins of w(a) are
+not, and with a large C the loss of support vectors that are short of 1 by a rounding is large.
+But the dual at a bounds the primal at any weights. Where weights are sums of features,
 
     P(W) - D(a)  =  |W - w(a)|² / 2  +  Σ (loss_i + cost_i + a_i (margin_i - target_i)),
 
@@ -43,7 +43,7 @@ class CodedSolution(NamedTuple):
 
 
 class CodedProblem(NamedTuple):
-    """What is solved: a task, the rows of codes that it is about, and what codes do to weights."""
+    """A problem to solve: a task, its rows of codes, and the effect of codes on weights."""
 
     rows: CodeRows
     form: Form
@@ -140,7 +140,7 @@ def apart(
 ) -> tuple[float, float]:
     """Return |W - w(a)|² and |w(a)|², or infinity and zero where the form has no features.
 
-    The weights of the constant feature come after those of the others.
+    The weights of the constant feature come last.
     """
     if form.rows is not form.basis:
         return np.inf, 0.0

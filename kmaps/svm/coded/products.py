@@ -40,7 +40,7 @@ def code_gram(rows: CodedRows, others: CodedRows | None = None) -> NDArray[np.fl
     Entries are right to about 1e-6 of the largest one.
 
     ``rows`` are n samples, of :func:`code_rows` with ``form="low-rank"``, and ``others`` m samples
-    in the same codes, of ``rows.encode``. When left out, they are those of ``rows`` at half the
+    in the same codes, of ``rows.encode``. By default they are the samples of ``rows``, at half the
     work, and the result is exactly symmetric.
 
     Examples
@@ -164,7 +164,7 @@ def _add_frequent(out: NDArray[np.float32], pairs: _Pairs, features: Places) -> 
 
 
 def _without_usual(listed: csr_array, outputs: _Outputs, features: Places) -> NDArray[np.float32]:
-    """Return the outputs of all samples (n, k · r) for k features, less those of usual codes."""
+    """Return the outputs of all samples (n, k · r) for k features, less the usual codes'."""
     usual, places = outputs.usual[features], np.arange(len(features))
     codes = np.tile(usual, (listed.shape[0], 1))
     codes[listed.indices, np.repeat(places, np.diff(listed.indptr))] = listed.data

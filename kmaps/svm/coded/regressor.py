@@ -206,7 +206,7 @@ class CodedRidge(CodedRegressor):
     Attributes
     ----------
     objective_, duality_gap_ : ndarray, shape (1,)
-        What is minimised, and the relative duality gap, a part of it.
+        The minimised objective, and the relative duality gap, a fraction of it.
     model_, n_iter_, levels_, map_, form_, codes_bytes_, n_features_in_, timings_, model_bytes_
         As in :class:`CodedSVR`.
 

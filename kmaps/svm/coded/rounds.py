@@ -27,7 +27,7 @@ from kmaps.svm.coded.problem import CodedProblem, CodedSolution, rescaled
 
 EFFORT = 0.15  # part of all members that a round evaluates, about, where a round costs little
 _SLOWEST, _FASTEST = 2 / 3, 1.5  # changes of the factor from round to round
-_THERE = np.empty(0)  # what is with the workers
+_THERE = np.empty(0)  # stands for arrays that the workers keep
 _PAUSE = 2  # passes, after a climb that gained less than descent would have
 
 _TWO_BLOCKS = 1 << 24  # codes: from here on a second worker may be worth more passes
@@ -199,7 +199,7 @@ class Rounds:
 
 
 class ThreadWorkers:
-    """Blocks in this process, which share its memory; ``each`` is ``map``, or that of a pool."""
+    """Blocks in this process, which share its memory; ``each`` is ``map``, or a pool's ``map``."""
 
     def __init__(self, blocks: list[CodedProblem], states: list[State], each: Callable[..., Any]):
         self.blocks, self.states, self.each = blocks, states, each

@@ -81,7 +81,7 @@ def solve_sparse(
     max_iter: int,
     start: NDArray[np.float64] | None,
 ) -> CodedSolution:
-    """Solve one problem, whose rows are those of the codes.
+    """Solve one problem, whose rows are the rows of the codes.
 
     ``start`` is ``alpha`` of the solution where to begin; here it is the weights on the columns.
     """

@@ -87,15 +87,15 @@ class StreamedClassifier(CodedEstimator, ProbabilisticClassifier):
     ) -> "StreamedClassifier":
         """Train on more samples than in the calls before; only with ``levels``.
 
-        After each call the model is that of :meth:`fit` on the samples of all calls together, with
-        a gap of at most ``tol``, in whatever parts they came. Each call begins where the last one
+        After each call the model is the same as of :meth:`fit` on the samples of all calls, with a
+        gap of at most ``tol``, in whatever parts they came. Each call begins where the last one
         stopped, but a pass goes over all samples seen, and their codes stay in memory, one byte per
         value: pass as many samples at once as come at once.
 
         Parameters
         ----------
         X : ndarray or CSR of uint8, shape (n, d)
-            Codes of ``levels``, such as those of `kmaps.Quantizer`.
+            Codes of ``levels``, for instance by `kmaps.Quantizer`.
         y, sample_weight : array-like, shape (n,)
             As in :meth:`fit`; every class must have a sample in the first call.
         classes : array-like, shape (K,), optional
@@ -104,8 +104,8 @@ class StreamedClassifier(CodedEstimator, ProbabilisticClassifier):
         Raises
         ------
         ConfigError
-            Also for levels, a map, a penalty, a reduction or classes other than those of the first
-            call; and for a model that ``fit`` or a file made, which keeps no samples.
+            Also for levels, a map, a penalty, a reduction or classes other than in the first call;
+            and for a model that ``fit`` or a file made, which keeps no samples.
         InputError
             Also for a label that is not in ``classes``. A call that fails leaves out its samples.
 

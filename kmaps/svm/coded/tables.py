@@ -56,10 +56,10 @@ class LocalTables:
 
 @dataclass(frozen=True)
 class TwoLevelTables:
-    """Features of the ends of blocks of levels, and of what is between them."""
+    """Features of the ends of blocks of levels, and of the levels between the ends."""
 
     ends: NDArray[np.float64]  # (L, lanes): the features of each level that all blocks see
-    inside: NDArray[np.float64]  # (L, lanes): those that only the levels of its own block see
+    inside: NDArray[np.float64]  # (L, lanes): features that only the levels of one block see
     block: NDArray[np.intp]  # (L,): the block of each level
 
 
@@ -219,7 +219,7 @@ def shared(tables: Tables) -> Tables:
 
 
 def narrowed(tables: Tables) -> Tables:
-    """Leave out what is negligible: other columns with the same kernel, as few as possible."""
+    """Return as few columns as possible with the same kernel, without negligible ones."""
     values = tables.values
     if len(values) == 1:
         kernel = values[0] @ values[0].T

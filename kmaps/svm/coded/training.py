@@ -143,7 +143,7 @@ class CodedRows:
     layout: Layout  # what the codes do in the solver
     rows: CodeRows  # the codes
     n_features: int
-    members: NDArray[np.intp] | None = None  # those of the rows that count, in order; None: all
+    members: NDArray[np.intp] | None = None  # the rows that count, in order; None: all
 
     def __len__(self) -> int:
         return len(self.rows.bounds) - 1 if self.members is None else len(self.members)
@@ -172,7 +172,7 @@ def code_samples(
     form: str = "auto",
     smooth: float = 0.0,
 ) -> CodedRows:
-    """Turn an array of samples into codes; the parameters are those of :class:`CodedSVC`."""
+    """Turn an array of samples into codes; :class:`CodedSVC` describes the parameters."""
     if levels is None:
         map = fitted(map, X)
         book = choose_codebook(Columns(X), n_levels, _level_strategy(map))

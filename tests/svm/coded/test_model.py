@@ -171,7 +171,7 @@ def test_every_array_is_needed_or_may_be_missing(saved, samples):
         ({"multiclass": "all"}, "multiclass='all': expected 'ovr' or 'ovo'"),
         ({"multiclass": ["ovr"]}, "multiclass=['ovr']: expected 'ovr' or 'ovo'"),
         ({"n_levels": 1e9}, "n_levels=1000000000.0: expected a whole number from 2 to 256"),
-        ({"ordr": 1}, "its parameters are not those of CodedSVC (ordr)"),
+        ({"ordr": 1}, "its parameters do not fit CodedSVC (ordr)"),
         ({"calibrate": True, "multiclass": "ovo"}, "calibrate=True: one-vs-one has no score"),
     ],
 )
