@@ -46,7 +46,7 @@ def _said(folder: Path, name: str) -> tuple[str, list[dict[str, Any]]]:
 
 
 def page_of_all(folder: Path) -> tuple[Page, str]:
-    """Return the page on the runs in the folders of one, and what is reported there, as JSON."""
+    """Return the page on the runs in a folder's folders, and its content as JSON."""
     runs = reported.read_runs(folder)
     correct = reported.read_correct_of_runs(folder, runs)
     items = reported.reported(runs, entries.claim_entries(runs), correct)

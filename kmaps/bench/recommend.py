@@ -181,8 +181,8 @@ def recommend(
 ) -> Recommendation:
     """Measure models on the sample in a folder, and choose those that no other one beats.
 
-    The folder gets the experiment and its records; what is measured there already stays so. As many
-    models as ``threads`` are measured at a time, each on one thread.
+    The folder gets the experiment and its records; existing records are kept. ``threads`` models
+    are measured at a time, each on one thread.
     """
     write_definition(folder, content(n_classes, hold_out=hold_out, exact_only=exact_only), None)
     experiment = load(folder / DEFINITION)
@@ -217,8 +217,8 @@ def _nearest(measured: Sequence[Record], limits: Limits) -> str:
 def chosen_of(
     records: Sequence[Record], points: dict[str, Point]
 ) -> tuple[list[Choice], dict[str, int | None]]:
-    """Return the models that no other one beats, the best one first, and after them those of
-    `WANTED` that are not among them; and the numbers of these, from 1."""
+    """Return the models that no other model beats, the best first, then the other models that
+    `WANTED` names; and the numbers of the named models, from 1."""
     by_point = {id(points[record["key"]]): record for record in records}
     shown = [point for point in points.values() if id(point) in by_point]
     kept = {id(point) for cost in COSTS for point in front(shown, cost, _QUALITY)}

@@ -292,7 +292,7 @@ class RandomFourierMap(RandomFeatures):
     frequency_version_ : int
         Of the frequencies that belong to a key; a pickled map of another version is refused.
     frequency_indices_ : ndarray (k,), int64
-        The numbers of the frequencies: all m, or the kept ones; `draw_near` numbers its own from m on.
+        The numbers of the frequencies: all m, or the kept ones; from m on for `draw_near`.
 
     See Also
     --------

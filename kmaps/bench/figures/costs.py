@@ -13,7 +13,7 @@ from kmaps.bench.records.measures import MEASURES, accuracy_of
 from kmaps.bench.records.summary import kernel_order
 from kmaps.bench.report.front import COSTS, Point, front, points_of
 
-TITLES = {  # titles of axes, shorter or plainer than those of tables
+TITLES = {  # titles of axes, shorter or plainer than in tables
     "time": "training (fit, encode, convert, train), s",
     "predict": "all test samples, s",
     "memory": "peak memory beyond the data, MB",

@@ -53,7 +53,7 @@ class Series:
     style: str = "line"  # a key of STYLES
     error: ArrayLike | None = None
     hue: Hashable = None  # has a colour and a marker; by default the label
-    dash: int | None = None  # by default those of its hue, for lines and curves
+    dash: int | None = None  # by default the dashes of its hue, for lines and curves
     end: str = ""  # a text at the right end of the axes, as high as the last point
     look: Mapping[str, Any] = field(default_factory=dict)  # replaces keywords of the style
 

@@ -1,7 +1,7 @@
 """Experiment files: read, checked as a whole before any work, every mistake with its place.
 
 A mistake reads ``experiment.yaml:14:7: maps[2].ordr: unknown key, did you mean 'order'?`` and all
-of them are reported at once: pydantic and the maps say what is wrong, YAML nodes say where.
+mistakes are reported at once: pydantic and the maps find them, YAML nodes have their places.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -37,7 +37,7 @@ def load(
 ) -> Experiment:
     """Read and check an experiment: a file, or the name of one that comes with kmaps.
 
-    With ``preset`` the keys under that name of its ``presets`` replace those of the experiment, its
+    With ``preset`` the keys under that name in ``presets`` replace the experiment's keys, its
     claims are left out, and its name becomes NAME-PRESET. ``changes``, such as ``["splits=2"]``,
     then change single keys. A ConfigError lists every mistake, one per line, in the order of their
     places.

@@ -22,7 +22,7 @@ COUNTED = (  # columns without chance: the same cell gives the same number on ev
 )
 
 OF_PAIRS = ("linf", "rms")
-"""Those of them that on samples of several splits depend on which these are."""
+"""The measures of errors that depend on the drawn samples, where there are several splits."""
 
 OF_SAMPLES = ("accuracy", "per-class")
 """Measures that are a share of the test samples, or of the test samples of each class."""

@@ -70,7 +70,7 @@ class CrossedSets:
 
 @dataclass(frozen=True)
 class RepeatedDraws:
-    """Each draw repeats what is random in a map, on the same training and test samples."""
+    """Each draw repeats the random part of a map, on the same training and test samples."""
 
 
 Design = RandomSplits | CrossedSets | RepeatedDraws
@@ -143,7 +143,7 @@ def outcomes_of(left: Correct, right: Correct, *, by_class: bool) -> Outcomes:
     if not np.array_equal(left.per_class, right.per_class):
         sizes = len(left.correct), len(right.correct)
         raise InputError(
-            f"{sizes[0]} and {sizes[1]} test samples of other classes: expected those of one split"
+            f"{sizes[0]} and {sizes[1]} test samples of other classes: expected one split's samples"
         )
     weights = np.repeat(1 / left.per_class, left.per_class) if by_class else None
     return Outcomes(left.correct, right.correct, weights, left.samples)

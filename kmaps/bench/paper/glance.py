@@ -1,4 +1,4 @@
-"""All runs at a glance: what of each paper is reproduced, how well, and what is missing."""
+"""All runs at a glance: the numbers of each paper that are reproduced, and the missing ones."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -52,7 +52,7 @@ def _listed(what: str, runs: Iterable[str]) -> Text:
 
 
 def _table(key: tuple[str, str], items: Sequence[Item]) -> list[str]:
-    """Return the line of a printed table: how many are reproduced, how far off, what is left."""
+    """Return the line of a printed table: reproduced numbers, differences, missing numbers."""
     printed = [number for number in printed_numbers() if (number.paper, number.table) == key]
     of_table = [item for item in items if item.of == " ".join(key)]
     numbers = [item for item in of_table if item.kind == "number"]

@@ -28,8 +28,8 @@ def difference(
 ) -> Estimate:
     """Return the mean difference of two rows in points, with an interval by the design.
 
-    ``left`` and ``right`` are accuracies in [0, 1] of the same splits, ``outcomes`` those of
-    each split, where they are on record.
+    ``left`` and ``right`` are accuracies in [0, 1] of the same splits, ``outcomes`` the right and
+    wrong samples of each split, where they are on record.
     """
     differences = np.subtract(left, right, dtype=float)
     if len(differences) == 1:
@@ -63,12 +63,12 @@ def random_splits(
     samples (as clusters), w, the variance of a split by all its samples, and s² between splits, in
     which c is not, the variance of the mean of J splits is c + s² / J; without training sets s² is
     w - c. The interval is the wider of two: the score interval of as many samples as have the
-    variance c + (w - c) / J, and that of c + (s² - (w - c) / max(5, J)) / J, in which the square of
-    a half width is the sum of those of its two parts, normal and t of J - 1 degrees of freedom
-    (Howe, J. Amer. Stat. Assoc. 69, 1974). What is taken off s² was chosen by simulation
-    (`tests/bench/paper/test_coverage.py`). Where it is not on record which samples were tested, c
-    is ρ w. Without outcomes it is the corrected resampled t interval, of the variance
-    :math:`(1/J + \rho / (1 - \rho)) s^2` (Nadeau and Bengio, Machine Learning 52, 2003).
+    variance c + (w - c) / J, and the interval of the variance c + (s² - (w - c) / max(5, J)) / J,
+    whose squared half width is the sum of the squared half widths of its two parts, normal and t of
+    J - 1 degrees of freedom (Howe, J. Amer. Stat. Assoc. 69, 1974). The term subtracted from s² was
+    chosen by simulation (`tests/bench/paper/test_coverage.py`). Where it is not on record which
+    samples were tested, c is ρ w. Without outcomes it is the corrected resampled t interval, of the
+    variance :math:`(1/J + \rho / (1 - \rho)) s^2` (Nadeau and Bengio, Machine Learning 52, 2003).
     """
     n_splits, rho = len(differences), design.correlation
     spread = float(differences.var(ddof=1))
@@ -137,8 +137,8 @@ def crossed_sets(
     sets' mean: with outcomes of their samples, else of the test sets as a random draw.
 
     With outcomes that interval is the one ``beyond`` these training sets. The interval that decides
-    is conditional on them, as that of one split is, and has the samples' variance alone: as many
-    training sets as a dataset has, three, leave the other two degrees of freedom.
+    is conditional on them, like the interval of one split, and has the samples' variance alone: as
+    many training sets as a dataset has, three, leave the other two degrees of freedom.
     """
     value = 100 * float(differences.mean())
     if not design.is_complete:
@@ -170,7 +170,7 @@ def crossed_sets(
 def repeated_draws(differences: Values, outcomes: Sequence[Outcomes] | None) -> Estimate:
     """Return the interval over independent draws of a random map on one split.
 
-    The variance is that of the draws' mean and, with outcomes, of the test samples' mean.
+    The variance has a part of the draws' mean and, with outcomes, of the test samples' mean.
     """
     parts: Parts = [(float(differences.var(ddof=1)) / len(differences), len(differences) - 1)]
     floor = None

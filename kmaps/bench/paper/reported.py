@@ -246,7 +246,7 @@ def cell_failures(
 
 
 def outcome(found: Sequence[Failure]) -> KmapsError | None:
-    """Return the error that a check of what is reported ends with, or None when it passes."""
+    """Return the error that a check of the report ends with, or None when it passes."""
     worse = [failure for failure in found if not failure.undecided]
     if worse:
         return GateFailed(f"{len(worse)} failed, first {worse[0].name}: {worse[0].reason}")

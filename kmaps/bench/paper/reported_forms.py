@@ -1,4 +1,4 @@
-"""What is reported, as text, as Markdown for a pull request, and as JUnit XML for CI systems."""
+"""The report as text, as Markdown for a pull request, and as JUnit XML for CI systems."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

@@ -55,7 +55,7 @@ JUDGED = (Outcome.REPRODUCED, Outcome.BETTER, Outcome.WORSE)
 @dataclass(frozen=True)
 class PrintedComparison:
     number: PrintedNumber
-    printed: float  # in its unit; for a time, over that of the reference of its table
+    printed: float  # in its unit; a time over the time of its table's reference
     ours: float | None  # what our records have; None when they have none
     outcome: Outcome
     reason: str = ""  # why no experiment measures it, or why our time is left out

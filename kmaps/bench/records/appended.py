@@ -19,7 +19,7 @@ from filelock import FileLock, Timeout
 from kmaps.errors import ConfigError, InputError, locking
 
 MOST_BYTES = 1 << 30  # of a file that is read whole; a run of 100,000 cells has a quarter of it
-_DEEPEST = 50  # lists and mappings within each other: those of records have three
+_DEEPEST = 50  # lists and mappings within each other; records have three
 _MAY_BE_SURROGATE = re.compile(rb"\\u[dD]")
 
 
@@ -33,9 +33,9 @@ def content_of(file: BinaryIO, path: Path) -> bytes:
 
 
 def parsed(text: bytes) -> Any:
-    """Return what JSON says, a lone surrogate, which is no text, as ``?``.
+    """Return the value of a JSON text; a lone surrogate, which is no text, becomes ``?``.
 
-    ValueError for what is no JSON, or so deep that reading it again would exceed Python's limit.
+    ValueError for text that is no JSON, or so deep that reading it would exceed Python's limit.
     """
     try:
         found = json.loads(text)

@@ -5,9 +5,9 @@ each cell got right. While a run is under way each cell has a file of its own, `
 at its end they are put together into ``arrays.npz``. Either is written under another name first, so
 that a run that is killed leaves whole files.
 
-With ``correct.npz`` two rows are compared on the same samples. It is kept for what is judged by
-an accuracy; an average precision has no right and wrong samples, and the ranks that it is made of
-are too large to keep: rows of detectors are compared by their splits and draws alone.
+With ``correct.npz`` two rows are compared on the same samples. It is kept for records with an
+accuracy; an average precision has no right and wrong samples, and the ranks behind it are too large
+to keep: rows of detectors are compared by their splits and draws alone.
 """
 
 import zlib

@@ -45,7 +45,7 @@ MORE = "more"  # the key in the file of what a kind measures besides these colum
 
 
 def check_record(record: Any, where: str) -> None:
-    """Refuse what is no record of this format, or holds what no measurement gives."""
+    """Refuse other than records of this format, and values that no measurement gives."""
     if not isinstance(record, dict) or "key" not in record:
         raise InputError(f"{where}: not a record (one JSON object per line)")
     given = record.get("format", 1)

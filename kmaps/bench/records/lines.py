@@ -144,8 +144,8 @@ def side_by_side(left: Mapping[Place, Record], right: Mapping[Place, Record]) ->
 def is_redrawn(drawn: bool, splits: Sequence[int | None]) -> bool:
     """Return whether a random map is drawn again and again on one split.
 
-    Where each of several splits has a draw of its own, they are splits like others. ``splits`` are
-    those of the cells; ``drawn`` says that one of them at least has a draw.
+    If each of several splits has its own draw, they count as splits. ``splits`` are the cells'
+    splits; ``drawn`` says that at least one cell has a draw.
     """
     n_splits = len(set(splits))
     return drawn and (n_splits == 1 or n_splits < len(splits))

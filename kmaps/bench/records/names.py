@@ -110,10 +110,10 @@ def _word(wording: Mapping[Any, str] | Callable[[Any], str] | None, value: Any) 
 
 
 def short_labels(rows: Iterable[Row]) -> tuple[dict[str, str], list[str]]:
-    """Return the labels of the rows of a table by their identity, and what is said once below it.
+    """Return the labels of a table's rows by their identity, and the sentences below the table.
 
     The parameters that a method is known by always show. Others show where the rows of the method
-    differ in them; those that are the same in all of them are said once.
+    differ in them; equal ones are stated once, below the table.
     """
     distinct = {row.identity: row for row in rows}
     table = _Table(list(distinct.values()))
@@ -133,7 +133,7 @@ def short_names(rows: Iterable[Row]) -> dict[str, str]:
 
 
 _SAID = {"coded": SOLVERS["coded"], "libsvm": "LIBSVM, on the kernel matrices of their outputs"}
-"""What is said once of rows that are trained so; LIBLINEAR is what maps are for."""
+"""Sentences below a table on the rows of a solver; LIBLINEAR, the usual one, has none."""
 
 _SETTINGS: dict[str, Wording] = {
     "form": "{} form",

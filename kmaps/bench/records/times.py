@@ -43,7 +43,7 @@ def with_times(records: Sequence[Record], folder: Path) -> list[Record]:
     known = {record["key"] for record in records}
     if lines and not any(line["key"] in known for line in lines):
         raise InputError(
-            f"{folder / FILE_NAME}: times of other cells than those of the records next to it; "
+            f"{folder / FILE_NAME}: times of other cells than the records next to it have; "
             "delete it (`kmaps time` measures them again)"
         )
     by_key: dict[str, list[Line]] = {}

@@ -1,7 +1,7 @@
-r"""Text as part of a document: what is escaped in Markdown, LaTeX, CSV and XML, and tables.
+r"""Text as part of a document: escaped for Markdown, LaTeX, CSV and XML; tables.
 
-Names in records may come from a stranger. They become part of a document here only, so that none
-is markup there; what goes into HTML passes :func:`html.escape`.
+Names in records may come from a stranger. They become part of a document here only, so that no name
+is markup there; text in HTML passes :func:`html.escape`.
 """
 
 import csv
@@ -96,7 +96,7 @@ def bold(text: str, when: bool = True) -> str:
 
 
 def latex(text: str) -> str:
-    """Return text with what is special to LaTeX escaped, and equations set as such."""
+    """Return text with LaTeX's special characters escaped, and equations set as such."""
     pieces = _EQUATION.split(one_line(text))  # text, name, number, text, …
     set_pieces = [_escaped(pieces[0])]
     for name, number, after in zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True):

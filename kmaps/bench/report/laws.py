@@ -28,7 +28,7 @@ _FALLING = {SPACING: ("bias", "rms"), FEATURES: ("deviation",)}
 
 GROWING = ("time", "train-memory")  # the measures that a scaling experiment is about
 
-_LARGEST = 4  # places that a law is fitted to: what is the same for all takes the most of the small
+_LARGEST = 4  # largest sizes that a law is fitted to: constant costs dominate the small sizes
 
 
 @dataclass(frozen=True, eq=False)

@@ -300,7 +300,7 @@ def _latex(blocks: list[Block], said: list[str]) -> str:
 
 
 def _said_of(block: Block, said: Sequence[str]) -> list[str]:
-    """Return what is said below a block that stands alone: without marks that it has not."""
+    """Return the notes below a block that stands alone, without notes on absent marks."""
     shown = "".join(entry.text for _, entries in block.rows for entry in entries)
     lacking = [mark for mark in (UNLIKE, BUSY, *SIGNS.values()) if mark not in shown]
     return [text for text in said if not text.startswith(tuple(lacking))]

@@ -160,7 +160,7 @@ def _folder(subject: str, folder: Path, variable: str) -> Finding:
 
 
 def _cache() -> Iterator[Finding]:
-    """Hash what is kept of datasets; a run looks at sizes and times."""
+    """Hash the cached datasets; a run checks only sizes and times."""
     faults = verified(cache_root())
     if not any(faults.values()):
         yield Finding("cache", f"{len(faults)} datasets, all files as they were written")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "liblinear-official", "libsvm-official")
 """The packages whose version can change an accuracy or a time."""
 
-# Modules of ours that call the code of other packages, which is what is measured.
+# Our modules that call the code of other packages, whose code is measured then.
 _CALLED = {"kmaps.bench.work.vlfeat": ("cyvlfeat",)}
 
 # What runs. The results folder is left out: a run writes there and is not thereby dirty.

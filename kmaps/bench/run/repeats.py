@@ -75,8 +75,8 @@ def time_again(
 ) -> Timed:
     """Time the measured cells of a run again; ``times.jsonl`` next to the records has the repeats.
 
-    Options are those of ``kmaps time``. ``repeats`` counts the measurements that are there already;
-    ``common_C`` is in the unit of the experiment's grid; ``look`` returns how busy the machine is;
+    Options are as in ``kmaps time``. ``repeats`` includes the measurements on record; ``common_C``
+    is in the unit of the experiment's grid; ``look`` returns how busy the machine is;
     ``progress``, ``extracted`` and ``measure`` are as in :func:`kmaps.bench.run.runner.run`. A
     ConfigError says that the records are of another experiment, data or version than now, that
     ``common_C`` does not fit, or that the machine is not idle; NothingMeasured that no record has a

@@ -55,7 +55,7 @@ class Progress:
 
 
 class Tally:
-    """Counts what is finished and estimates the time left, from what each method took.
+    """Counts the finished cells and estimates the time left, from the times of each method.
 
     ``methods`` has the method of every measurement, by its key; ``jobs`` are made at a time.
     """
@@ -147,7 +147,7 @@ def run(
 ) -> Outcome:
     """Measure the cells of an experiment without a record in the folder, and draw its figures.
 
-    Options are those of ``kmaps run`` and :class:`Workers`. ``progress`` is called after every
+    Options are as in ``kmaps run`` and :class:`Workers`. ``progress`` is called after every
     cell, ``extracted`` while features are extracted; ``measure`` replaces
     :class:`kmaps.bench.run.measure.Measuring`; ``definition`` is kept next to the records. A
     ConfigError says that the experiment asks for more data than there is, that another run writes

@@ -46,7 +46,7 @@ class Files(Model):
 
     Samples are in one file (``data``) or in two (``train`` and ``test``), their labels in a column
     of the same or in other files. Images are in a folder with one folder per class, or in a
-    ``.csv`` of paths and labels. The columns are those of :class:`kmaps.data.UserFiles`.
+    ``.csv`` of paths and labels. :class:`kmaps.data.UserFiles` describes the columns.
     """
 
     data: FilePath | None = None
@@ -74,7 +74,7 @@ class Files(Model):
                 "(train_labels and test_labels); images, or train_images and test_images"
             )
         if self.has_parts and self.split_column is not None:
-            raise ValueError("split_column: the files say already what is to train and to test")
+            raise ValueError("split_column: the files already separate training and test rows")
         if self.image_column is not None and not self.of_images:
             raise ValueError("image_column: only of images, train_images and test_images")
         named = [getattr(self, name) for name in _COLUMNS if getattr(self, name) is not None]
@@ -219,9 +219,9 @@ class Data(Model):
 class DatasetSplits(Data):
     """The dataset and, in the other keys, how a split is drawn (:func:`kmaps.data.draw_split`).
 
-    It has a ``name``: a packaged one, or that of a manifest in the experiment's folder or on
-    ``KMAPS_DATA_PATH``; or it is ``files`` of the user, which are called as the experiment unless
-    they have a name.
+    It has a ``name``, of a packaged dataset or of a manifest in the experiment's folder or on
+    ``KMAPS_DATA_PATH``; or it is ``files`` of the user, which are named after the experiment
+    unless they have a name.
     """
 
     files: Files | None = None

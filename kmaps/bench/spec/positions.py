@@ -12,11 +12,11 @@ from kmaps.errors import ConfigError, suggest
 
 Node = yaml.Node
 Place = tuple[str | int, ...]
-Mistake = tuple[int, int, str]  # line, column, what is wrong
+Mistake = tuple[int, int, str]  # line, column, message
 
 
 def read(text: str, source: str) -> tuple[yaml.Node, dict[str, Any]]:
-    """Return the nodes and the content of a mapping; a ConfigError has the place of what is not."""
+    """Return the nodes and the content of a mapping; a ConfigError has the place of a mistake."""
     root, content = read_yaml(text, source)
     if not isinstance(content, dict):
         raise ConfigError(f"{source}:1:1: expected a mapping (key: value), got {brief(content)}")

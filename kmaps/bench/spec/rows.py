@@ -72,7 +72,7 @@ def _searchable(value: dict[str, Any]) -> dict[str, Any]:
 
 
 class Estimator(Model):
-    """A third-party estimator: its place in Python, and its parameters as they are; those of
+    """A third-party estimator: its place in Python, and its parameters; parameters under
     ``search`` are chosen among values, or by the rule for widths."""
 
     estimator: Annotated[str, AfterValidator(_dotted)]
@@ -127,7 +127,7 @@ def map_rows(
 
 
 def solver_rows(entry: dict[str, Any], default: str) -> Iterator[dict[str, Any]]:
-    """Expand what is no parameter of a map in an entry of ``maps``: a list is one row per value."""
+    """Expand the keys of an entry of ``maps`` that are no map parameters: one row per value."""
     for solver in listed(entry.get("solver", default)):
         keys = [key for key in LEARNER_KEYS if key in entry]
         if solver == "coded":
@@ -166,7 +166,7 @@ def map_mistakes(
             yield at(root, ("maps", i, *place), problem, key=key)
 
 
-Found = Iterator[tuple[Place, str, bool]]  # place of a mistake, what is wrong, whether with the key
+Found = Iterator[tuple[Place, str, bool]]  # place of a mistake, message, whether the key is wrong
 
 
 def _estimator_mistakes(entry: dict[str, Any]) -> Found:
@@ -266,7 +266,7 @@ def _is_table(dataset: dict[str, Any]) -> bool:
 
 
 def _refusal(features: str, parameters: dict[str, Any]) -> str:
-    """Return what is wrong with some parameters of features, or ``""``."""
+    """Return the defect of some parameters of features, or ``""``."""
     try:
         make_feature(features, parameters)
     except ConfigError as error:

@@ -49,7 +49,7 @@ def compare(
     """Fit a map and compare its inner products with a kernel, additive or, over differences,
     stationary.
 
-    ``options`` are those of a cell. A ConfigError says that a relative error is infinite.
+    ``options`` are a cell's options. A ConfigError says that a relative error is infinite.
     """
     span = errors.parse_range(options["range"], options.get("integers", False))
     found: errors.SquareErrors | errors.SpanErrors

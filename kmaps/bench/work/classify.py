@@ -36,8 +36,8 @@ class ModelSpec:
 
     ``method`` is ``linear``, ``exact``, ``exact-coded``, the name of a map, or a third-party
     estimator, with its ``params``; ``kernel`` is empty for the linear model and third parties;
-    ``settings`` are those of the solver. With ``unit_norm``, C and the bias are for rows scaled to
-    a root mean square norm of one.
+    ``settings`` belong to the solver. With ``unit_norm``, C and the bias apply to rows scaled to a
+    root mean square norm of one.
     """
 
     method: str

@@ -48,7 +48,7 @@ def pair_errors(
 
     Returned are columns of records: errors over all pairs of a test and a training sample, per
     feature, where ``bias`` is the absolute mean error and ``deviation`` its standard deviation over
-    the pairs; and those of :func:`kmaps.bench.work.storage.storage` on the training rows.
+    the pairs; and the columns of :func:`kmaps.bench.work.storage.storage` on the training rows.
     """
     scalar = scalar_of(kernel, sigma)
     fitted = make(scalar).fit(x_train)
@@ -76,8 +76,8 @@ def uniform_samples(range: str, n_features: int, train: int, test: int, split: i
 
 
 def drawn_columns(n_features: int, columns: int | None, split: int) -> NDArray[np.intp]:
-    """Return which features a cell has: all, or some of those of the split, drawn at random; those
-    of one number are among those of the next."""
+    """Return the features of a cell: all, or some, drawn at random for the split; a larger number
+    of features includes the smaller ones' features."""
     if columns is None:
         return np.arange(n_features)
     return np.sort(np.random.default_rng(split).permutation(n_features)[:columns])

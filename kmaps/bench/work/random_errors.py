@@ -35,9 +35,9 @@ def random_errors(
 
     The kernel is ``rbf`` or an exponential kernel, ``exp-…``; of a RadialMap it is the additive
     kernel of its metric. The map is fitted on ``x_train``, which also gives its sigma, with the
-    number of each draw as its ``random_state``. Returned are columns of records: of the errors over
-    all pairs of a test and a training sample, and over all draws, the largest, the root of the mean
-    square, and that of the additive and of the random part.
+    number of each draw as its ``random_state``. It returns columns of records: of the errors over
+    all pairs of a test and a training sample, and over all draws, the largest, the root mean
+    square, and the root mean squares of the additive and of the random part.
     """
     if not isinstance(feature_map, RandomFeatures):
         raise ConfigError(f"map {type(feature_map).__name__}: draws no frequencies")

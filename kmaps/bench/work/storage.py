@@ -1,10 +1,10 @@
-"""What a method has to store of its training set: the smallest form that its learner reads back.
+"""The storage of a method's training set: the smallest form that its learner reads back.
 
-One rule for every method: what is stored are the rows that its learner trains on, without loss:
-LIBLINEAR's encoded rows, LIBSVM's raw ones, the codes of a map or of the coded solver. Forms are
-dense, CSR, codes of few distinct values with these values, and sums of few B-splines per value; the
-smallest counts, and is named. Of third-party estimators the pickled size counts. Gram matrices and
-the copies that solvers make are memory, which has other columns.
+One rule holds for every method: it stores the rows that its learner trains on, without loss, which
+are LIBLINEAR's encoded rows, LIBSVM's raw rows, the codes of a map or of the coded solver. Forms
+are dense, CSR, codes of few distinct values with these values, and sums of few B-splines per value;
+the smallest counts, and is named. For third-party estimators the pickled size counts. Gram matrices
+and the copies that solvers make are memory, which has other columns.
 """
 
 from collections.abc import Callable, Iterable
@@ -34,8 +34,8 @@ _FIRST, _BLOCK = 1 << 12, 1 << 20  # values looked at: a few decide for most row
 @dataclass(frozen=True, order=True)
 class Stored:
     """One form of a stored training set: ``dense float32``, ``CSR float32``, ``B-bit codes``
-    (packed), ``CSR codes`` (those that are not zero, with their columns) or ``CSR B-splines``, and
-    what is pickled."""
+    (packed), ``CSR codes`` (codes that are not zero, with their columns), ``CSR B-splines``, or a
+    pickle."""
 
     nbytes: int
     form: str
@@ -48,8 +48,8 @@ def storage(
 
     The training set is the smallest form of ``encoded``, the rows that the method trains on, of the
     B-splines that they are sums of (:func:`local_map`), or of the codes of the fitted map; without
-    a map they are the raw ones, ``train``. The tables are what the map learnt and encoding needs,
-    in float32; none for a formula. The columns are those of :func:`counted`.
+    a map they are the raw rows, ``train``. The tables are the learnt arrays that encoding needs,
+    in float32; a formula has none. The columns are as in :func:`counted`.
     """
     if feature_map is None:
         return counted(stored_rows(encoded), None, 0, model_bytes)
@@ -85,8 +85,8 @@ def coded_storage(model: "CodedSVC", n_train: int) -> dict[str, Any]:
 
 
 def support_storage(sizes: dict[str, Any], model: "KernelSVC") -> dict[str, Any]:
-    """Add a model of LIBSVM on the kernel matrix of a map to what is counted without a model: its
-    dual coefficients and, of its support vectors, their part of the stored training set."""
+    """Add LIBSVM's model on the kernel matrix of a map to the sizes without a model: its dual
+    coefficients and the support vectors' part of the stored training set."""
     vectors = sizes["train_bytes"] * len(model.support_) // model.n_features_in_
     added = vectors + model.model_bytes_
     storage_bytes = sizes["storage_bytes"] + added

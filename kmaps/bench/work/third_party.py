@@ -63,7 +63,7 @@ def chooses_c(estimator: str, params: Mapping[str, Any]) -> bool:
 
 
 def make(estimator: str, params: Mapping[str, Any], **shared: Any) -> Any:
-    """Return an estimator, unfitted, with its parameters and those of ``shared`` that it takes;
+    """Return an unfitted estimator with its parameters and the ones in ``shared`` that it takes;
     ``n_jobs``, the threads of the cell, is shared too."""
     shared = {"n_jobs": num_threads(), **shared}
     fitting = {name: value for name, value in shared.items() if takes(estimator, name)}
@@ -84,7 +84,7 @@ def fit(model: Any, X: Any, y: NDArray, params: Mapping[str, Any]) -> None:
 def problems(
     estimator: str, params: Mapping[str, Any], solver: str, searched: Iterable[str] = ()
 ) -> list[str]:
-    """Return what is wrong with a row before anything is trained; ``solver`` says who trains."""
+    """Return the mistakes in a row before anything is trained; ``solver`` says who trains."""
     try:
         known = inspect.signature(find(estimator)).parameters
     except ConfigError as error:
@@ -169,7 +169,7 @@ def labels(predicted: Any, n_samples: int, model: Any) -> NDArray:
 
 
 class _Sink:
-    """A file that counts what is written."""
+    """A file that counts the written bytes."""
 
     def __init__(self) -> None:
         self.nbytes = 0
@@ -193,8 +193,8 @@ def pickled_bytes(fitted: Any) -> int:
 
 
 def third_party_storage(train: Any, classifier: Any) -> dict[str, Any]:
-    """Count the storage of a fitted classifier: the raw rows, and itself, pickled; those of kmaps
-    say how many bytes it has."""
+    """Count the storage of a fitted classifier: the raw rows and the pickled classifier;
+    classifiers of kmaps state their bytes."""
     stored = stored_rows(train)
     if nbytes := getattr(classifier, "model_bytes_", None):
         return counted(stored, None, 0, nbytes)

@@ -1,8 +1,8 @@
 """Accuracy against the time of a test: exact kernels, and random maps that learners thin out.
 
-A trial trains one learner on one draw of frequencies, drops the frequencies that it does not use
-and times what is left: encoding and scoring all test samples, best of three. With classes given,
-it does so for each of them against the rest, as a detector would, and takes the mean.
+A trial trains one learner on one draw of frequencies, drops the frequencies that it does not use,
+and times the test with the others: encoding and scoring all test samples, best of three. With given
+classes, it does so for each of them against the rest, as a detector would, and takes the mean.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -35,7 +35,7 @@ Tried = tuple[Columns, Labels | None]  # columns of a record, and the labels tha
 class Tasks:
     """Features of the training and of the test samples, and the labels to be predicted.
 
-    ``labels`` are pairs of training and test labels: one pair with those of the dataset or, for
+    ``labels`` are pairs of training and test labels: one pair with the dataset's labels or, for
     detectors, a pair per class that says which samples are of it. Then ``judge`` returns the
     average precision of scores, given the second of the pair.
     """
@@ -97,7 +97,7 @@ class Draw:
 
 @dataclass
 class Trials:
-    """The trials on some tasks; what those of one draw share is made once, if they run in a row."""
+    """The trials on some tasks; consecutive trials on one draw share its encoded rows."""
 
     tasks: Tasks
     _draw: Draw | None = None

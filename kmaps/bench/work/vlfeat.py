@@ -28,7 +28,7 @@ _TOO_LARGE = 256.0  # VLFeat's table ends here: it has zeros for larger values, 
 def _expand(evaluate: Any, state: int, values: NDArray, out: NDArray) -> None:
     """Let ``evaluate(state, address, stride, x)`` write the outputs of each value into its row.
 
-    The type of a pointer to a function is part of what is compiled, so that nothing is cached.
+    The type of a pointer to a function is part of the compiled code, so that nothing is cached.
     """
     start, step = out.ctypes.data, out.strides[0]
     for i in range(values.size):
@@ -57,8 +57,8 @@ def _library() -> ctypes.CDLL:
 class VLFeatMap(TransformerMixin, BaseEstimator):
     """Approximate a homogeneous kernel by VLFeat's code: 2n+1 outputs per feature, n = ``order``.
 
-    The defaults are those of VLFeat's ``vl_homkermap``; ``period``, Λ in units of log x, is
-    VLFeat's choice unless it is given. A ConfigError says that VLFeat does not have a parameter, or
+    The defaults are as in VLFeat's ``vl_homkermap``; ``period``, Λ in units of log x, is VLFeat's
+    choice unless it is given. A ConfigError says that VLFeat does not have a parameter, or
     is not installed. VLFeat's function is called once per value, of sparse rows once per stored
     one, from a compiled loop: Vedaldi and Fulkerson, VLFeat: An Open and Portable Library of
     Computer Vision Algorithms, 2008; ``vl/homkermap.c`` of version 0.9.18.

@@ -52,7 +52,7 @@ def test_rows_have_their_samples_in_one_order():
     found = outcomes_of(one, other, by_class=True)
     assert found.accuracies == pytest.approx((one.accuracy_per_class, other.accuracy_per_class))
     assert found.shares.tolist() == pytest.approx([1 / 6, 1 / 6, 1 / 3, 1 / 6, 1 / 6])
-    with pytest.raises(InputError, match="5 and 4 test samples of other classes: expected those"):
+    with pytest.raises(InputError, match="5 and 4 test samples of other classes: expected one"):
         outcomes_of(one, Correct.of(truth[:4], truth[:4]), by_class=False)
 
 

@@ -62,10 +62,10 @@ class Tuning(fields.Model):
 
     By cross-validation inside the training split, on all of it or on a stratified draw of
     ``samples``; every method sees the same samples and folds, and ties go to the smaller C. With
-    ``grid: auto`` the values are those of one rule for all methods (:mod:`kmaps.models.choice`).
-    With ``chosen_on: first-split`` a row has one C, that of its first split, on all of them.
+    ``grid: auto`` one rule sets the values for all methods (:mod:`kmaps.models.choice`). With
+    ``chosen_on: first-split`` the C that a row has on its first split serves all splits.
 
-    With ``unit_norm``, C and the learner's bias are those for encoded rows divided by the root mean
+    With ``unit_norm``, C and the learner's bias apply to encoded rows divided by the root mean
     square norm of the training rows (exact: for the kernel divided by its mean k(x, x)). Then one
     grid suits all methods, whatever the scale of their outputs.
     """
@@ -198,7 +198,7 @@ class ClassificationKind(SampledKind):
 
 
 def _choose(spec: Any, cell: Cell, split: Any) -> dict[str, Any]:
-    """Return the columns of what is chosen on the training samples of a split."""
+    """Return the columns of the values that are chosen on the training samples of a split."""
     from kmaps.bench.work.classify import Choosing, choose_c
 
     given = {name: value for name, value in cell.C.items() if name != "chosen_on"}

@@ -35,7 +35,7 @@ class Pairs(fields.OnSamples):
 
     Each is compared with its kernel on all pairs of a test and a training sample, divided by the
     number of features: all, or ``columns`` of them, drawn for each split, where an entry of
-    ``maps`` has that key. The samples are those of a dataset, or ``uniform``.
+    ``maps`` has that key. The samples come from a dataset, or are ``uniform``.
     """
 
     kind: Literal["pairs"]

@@ -16,8 +16,8 @@ from kmaps.maps import MAPS
 class Scaling(Classification):
     """A classification on growing parts of the official training set.
 
-    Each row is measured on every one of ``sizes``, up to its method's in ``limits``; the samples of
-    one size are among those of the next.
+    Each row is measured on all ``sizes`` up to the one of its method in ``limits``; each size has
+    the samples of the sizes before.
     """
 
     kind: Literal["scaling"]

@@ -1,4 +1,4 @@
-"""The toy problem: the functions that maps can learn, of a disc against what is around it."""
+"""The toy problem: the functions that maps can learn of a disc against its surroundings."""
 
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal
