@@ -1,4 +1,4 @@
-"""What commands do with ``--cluster``: rows in files and folders that all workers see."""
+"""Work on a cluster for commands with ``--cluster``: rows in files that all workers see."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

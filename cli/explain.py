@@ -1,4 +1,4 @@
-"""``kmaps explain``: show what a trained model has learnt, on a page."""
+"""``kmaps explain``: write a page on the functions that a trained model has learnt."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What commands share: text printed, options in groups, errors of the library in their words."""
+"""Code that commands share: printed text, options in groups, the library's errors as options."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

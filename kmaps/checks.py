@@ -149,7 +149,7 @@ def refuse_enormous(values: NDArray, whom: str) -> None:
 
 
 def check_room(what: str, n_bytes: float, remedy: Callable[[int], str]) -> None:
-    """Refuse what takes more memory than is free; ``remedy`` gets the free bytes."""
+    """Refuse arrays that take more memory than is free; ``remedy`` gets the free bytes."""
     if n_bytes < _LITTLE:
         return
     from psutil import virtual_memory  # which small data do without

@@ -1,4 +1,4 @@
-"""Displays, as scikit-learn has them: what models and maps have learnt, drawn into an axes."""
+"""Displays, in scikit-learn's sense: functions of models and errors of maps, drawn into axes."""
 
 from typing import Any, Self
 
@@ -13,7 +13,7 @@ def _axes(ax: Any) -> Any:
 
 
 class FunctionDisplay:
-    """What one feature adds to the scores of a model on codes, a line per column of scores.
+    """The values that a feature adds to a coded model's scores: one line per column of scores.
 
     Use it for reading what a `CodedSVC`, `CodedSVR` or `CodedRidge` has learnt of a feature.
 

@@ -315,7 +315,7 @@ def _exponential(squared: NDArray[np.float64], sigma: float) -> NDArray[np.float
 def _store_symmetric(
     target: NDArray, block: NDArray, start: int, left: int, diagonal: NDArray
 ) -> None:
-    """Write what a block holds on and below the diagonal, and its mirror image."""
+    """Write the part of a block on and below the diagonal, and its mirror image."""
     first, right = start, left + block.shape[1]
     if start <= left:
         square = np.tril(block[left - start : right - start], -1)

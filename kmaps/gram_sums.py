@@ -85,7 +85,7 @@ class _Loop:
         self.width = int(np.clip(chunk, wanted, 2048))
 
     def context(self) -> AbstractContextManager:
-        """Return what has to hold while blocks are multiplied."""
+        """Return the context that has to hold while blocks are multiplied."""
         return nullcontext()
 
     def _entries(self, block: AnyMatrix, *, signed: bool) -> Entries:

@@ -78,7 +78,7 @@ class TableKernel:
 
 
 def kernel_name(kernel: object) -> str:
-    """Return what errors and files call a kernel."""
+    """Return the name of a kernel in errors and files."""
     if isinstance(kernel, str):
         return kernel
     return str(getattr(kernel, "__name__", type(kernel).__name__))

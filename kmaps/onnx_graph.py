@@ -128,7 +128,7 @@ class Graph:
     def node(
         self, operator: str, *inputs: Any, dtype: DTypeLike | None = None, **attributes: Any
     ) -> Tensor:
-        """Return what an operator makes of its inputs, by default in the type of the first.
+        """Return the output of an operator on its inputs, by default in the type of the first.
 
         Inputs that are numbers become constants, of the type of the first if that is floating.
         """

@@ -107,7 +107,7 @@ def threads(n: int) -> AbstractContextManager[None]:
 
 
 def showing(show: Show | None) -> AbstractContextManager[None]:
-    """Let ``show(what, done, total)``, a function, show how far long work is in a ``with`` block.
+    """Let the function ``show(what, done, total)`` show the progress of long work in a block.
 
     It is called by the threads that work, by one at a time. None shows nothing.
 

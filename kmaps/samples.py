@@ -172,7 +172,7 @@ def refuse_mask(array: Any) -> None:
 
 
 def check_codes(codes: AnyMatrix, n_features: int | None, n_codes: int) -> None:
-    """Refuse what are not codes of a table, which compiled loops would not notice."""
+    """Refuse arrays that are no codes of a table, which compiled loops would not notice."""
     refuse_mask(codes)
     if codes.dtype != np.uint8 or codes.ndim != 2:
         raise InputError(

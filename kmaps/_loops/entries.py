@@ -73,7 +73,7 @@ def pack_dense(rows, width, smallest, signed):
 
 @njit(**COMPILED)
 def pack_csr(indptr, indices, data, n_features, width, smallest, signed):
-    """Do what `pack_dense` does for the rows of a CSR matrix in canonical form."""
+    """Pack the rows of a CSR matrix in canonical form as `pack_dense` packs dense rows."""
     n_rows = indptr.size - 1
     n_chunks = (n_features + width - 1) // width
     index = np.empty(data.size + n_rows * n_chunks, np.uint16)

@@ -29,7 +29,7 @@ class CodeRows(NamedTuple):
 
 
 class Form(NamedTuple):
-    """What a code c does with the ``size`` weights of its feature.
+    """The effect of a code c on the ``size`` weights of its feature.
 
     The function's value is the product of row c of ``basis`` with as many weights, from
     ``first[c]`` on. Without a basis there is nothing to multiply: the weights are a table, of
@@ -59,7 +59,7 @@ class Form(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def _apply(codes, features, k, begin, weights, sums, size, basis, stride, lanes, blocks, first):
-    """Add what the k-th code makes of its weights to ``sums``; its row begins at ``begin``."""
+    """Add the product of the k-th code and its weights to ``sums``; its row begins at ``begin``."""
     j = k - begin if features is None else int64(item(features, k))
     code = int64(item(codes, k))
     if basis is None:
@@ -83,7 +83,7 @@ def _apply(codes, features, k, begin, weights, sums, size, basis, stride, lanes,
 
 @njit(cache=True, nogil=True)
 def sum_codes(codes, features, begin, stop, weights, size, basis, stride, lanes, blocks, first):
-    """Return the sums of what the codes ``begin`` … ``stop`` - 1, a row, make of their weights."""
+    """Return the sums of the products of one row's codes, ``begin`` … ``stop`` - 1, and weights."""
     # Four sums at a time: each addition would have to wait for the one before.
     a = b = c = d = fill(weights.dtype.type(0), lanes)
     form = size, basis, stride, lanes, blocks, first

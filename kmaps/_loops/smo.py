@@ -120,7 +120,7 @@ def _first(values, allowed, wanted):
 
 @njit(**COMPILED)
 def _fill_gains(part, row, high, own, gains):
-    """Write twice what a step to each variable that can fall gains; return the largest."""
+    """Write twice the gain of a step to each variable that can fall; return the largest."""
     gradient, falls, diagonal = part.gradient, part.falls, part.diagonal
     best = 0.0
     for k in range(len(gains)):
@@ -136,7 +136,7 @@ def _fill_gains(part, row, high, own, gains):
 
 @njit(**COMPILED)
 def _exchange(part, i, j, curvature):
-    """Raise a variable by what another one falls, as far as both may go; return the step."""
+    """Raise a variable and lower another one equally, as far as both may go; return the step."""
     rise, fall = part.upper[i] - part.dual[i], part.dual[j] - part.lower[j]
     step = min((part.gradient[i] - part.gradient[j]) / curvature, rise, fall)
     part.dual[i] = part.upper[i] if step == rise else part.dual[i] + step

@@ -44,7 +44,7 @@ _INSIDE = 1e-14  # part of C that a variable of the logistic loss keeps from bot
 
 
 class Task(NamedTuple):
-    """A problem: what each of its members is, and the loss."""
+    """A problem: the arrays that describe its members, and the loss."""
 
     members: np.ndarray  # int64 (n,): the rows that take part
     signs: np.ndarray  # int8 (n,)
@@ -198,7 +198,7 @@ def _is_settled(old, lower, upper, right, left, rise, fall, at_zero):
 
 @njit(cache=True, nogil=True)
 def dual_value(task, alpha):
-    """Return what the variables give to the dual objective, without their weights."""
+    """Return the variables' part of the dual objective, without their weights."""
     total = 0.0
     for i in range(len(alpha)):
         total += task.targets[i] * alpha[i] - _cost(task, i, alpha[i])
@@ -216,7 +216,7 @@ def total_loss(task, margins):
 
 @njit(cache=True, nogil=True)
 def _cost(task, i, a):
-    """Return what a member's variable takes from the dual objective."""
+    """Return the cost of a member's variable in the dual objective."""
     if not task.logistic:
         return task.epsilon * abs(a) + task.ridge[i] * a * a / 2
     upper = task.upper[i]

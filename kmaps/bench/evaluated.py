@@ -45,7 +45,7 @@ def page(
 
 
 def _scores(found: Evaluation) -> list[list[str]]:
-    """Return what all classes have together: names, values, of what."""
+    """Return the scores of all classes together: names, values, meanings."""
     n, right = int(found.confusion.sum()), int(found.confusion.diagonal().sum())
     of = f"of {found.classes[1]}" if len(found.classes) == 2 else "mean over the classes"
     ranked = {"ROC AUC": found.roc_auc, "average precision": found.average_precision}

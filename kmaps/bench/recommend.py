@@ -204,7 +204,7 @@ def recommend(
 
 
 def _nearest(measured: Sequence[Record], limits: Limits) -> str:
-    """Say what the models take that are beyond the limits."""
+    """Return the costs of the models that are beyond the limits."""
     given = {"max_bytes": limits.max_bytes, "max_us": limits.max_us}
     named = " and ".join(f"{name}={limit:g}" for name, limit in given.items() if limit < inf)
     smallest = min(record["storage_bytes"] for record in measured)

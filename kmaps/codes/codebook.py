@@ -71,7 +71,7 @@ class Codebook:
     def codes(self, x: NDArray, feature: NDArray) -> NDArray:
         """Return the codes of float64 ``x``, each value of its ``feature``.
 
-        Of an array of another library they are integers there; all values are of one column.
+        For an array of another library they are integers there; all values are of one column.
         """
         if not isinstance(x, np.ndarray):
             search = self._searches[np.dtype(np.float64)]
@@ -161,7 +161,7 @@ class Codebook:
 
 
 class _Positions:
-    """What a search knows of each feature, as the loops want it for the features of some values."""
+    """The data of a search for each feature, as the loops need it for some values' features."""
 
     def __init__(self, *each: NDArray):
         self.each = each

@@ -82,7 +82,7 @@ def _ends(X: AnyMatrix) -> tuple[NDArray, NDArray]:
 
 
 class RunningColumns:
-    """What `choose_levels` asks of columns, of samples that come in blocks.
+    """The statistics that `choose_levels` needs of columns, for samples that come in blocks.
 
     The distinct values of all columns are kept as long as they are at most ``most``.
     """
@@ -109,7 +109,7 @@ class RunningColumns:
         self.merge(block)
 
     def merge(self, other: "RunningColumns") -> None:
-        """Take into account what another one knows, with the same ``most``, of other samples."""
+        """Add the statistics of another one of the same ``most``, on other samples."""
         if not other.n_rows:
             return
         if not self.n_rows:

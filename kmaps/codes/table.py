@@ -1,4 +1,4 @@
-"""A map as a table: what belongs to each code."""
+"""A map as a table: the outputs of each code."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray

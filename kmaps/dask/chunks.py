@@ -225,7 +225,7 @@ def _merged(parts: list[Summary]) -> Summary:
 def mapped(
     X: Any, function: Callable[[Any], Any], n_features: int, dtype: DTypeLike, width: int | None
 ) -> Any:
-    """Return what a function makes of each block of rows of X; nothing is computed.
+    """Return the results of a function on each block of rows of X, lazily.
 
     The function takes rows (n, n_features) to an array (n, width), or (n,) without a width. The
     result is a dask array, or a list of delayed arrays for a list of delayed blocks. Another number

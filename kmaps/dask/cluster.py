@@ -92,7 +92,7 @@ def _check_system(worker: str, driver: str) -> None:
 
 @dataclass(frozen=True)
 class Called:
-    """What became of an item."""
+    """The result of an item, or its failure."""
 
     number: int  # of the item
     result: Any = None  # what the function returned

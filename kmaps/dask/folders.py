@@ -101,7 +101,7 @@ def write(
     labels: da.Array | None = None,
     force: bool = False,
 ) -> None:
-    """Let the workers write blocks of rows; what they write appears when it is complete.
+    """Let the workers write blocks of rows; the file or folder appears when it is complete.
 
     Each block is an array (n, width), or (n,) without a width, of ``lengths`` rows. The path ends
     in ``.npy``, ``.zarr`` or ``.parquet``; the last two are folders, which are never replaced.

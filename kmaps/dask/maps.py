@@ -35,7 +35,7 @@ class BlockwiseMap(TransformerMixin, BaseEstimator):
         self.map = map
 
     def fit(self, X: Any, y: object = None) -> Self:
-        """Learn what the map needs, in one pass over the blocks of X, as of `BlockwiseSVC.fit`.
+        """Fit the map in one pass over the blocks of X, which are as in `BlockwiseSVC.fit`.
 
         A map that learns from data is fitted to the ends of the range of each feature over all
         rows, and to 10,000 rows, as many of each block and evenly spaced in it, or to all rows if

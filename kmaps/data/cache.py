@@ -144,7 +144,7 @@ def _fault(path: Path, size: int, mtime_ns: int, sha256: str, *, verify: bool) -
 
 
 def _install(root: Path, name: str, digest: str, write: Callable[[Path], object]) -> None:
-    """Put what ``write(folder)`` writes into the cache, whole or not at all."""
+    """Put the files that ``write(folder)`` writes into the cache, whole or not at all."""
     staging = work_folder(root, name) / "staging"
     shutil.rmtree(staging, ignore_errors=True)  # left by a killed process; ours is the lock
     fresh, old = staging / uuid.uuid4().hex, staging / uuid.uuid4().hex

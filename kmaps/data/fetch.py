@@ -25,7 +25,7 @@ Mirror = str | Path
 
 @dataclass(frozen=True)
 class Download:
-    """What :func:`download` did.
+    """The result of :func:`download`.
 
     The status is ``present``, ``downloaded``, ``repaired`` or ``embedded`` (then there is no
     folder); notes say what went wrong on the way: sources that failed, a damaged cache.

@@ -1,4 +1,4 @@
-"""From files to datasets: what each format holds, how the cache keeps it, how it is loaded.
+"""From files to datasets: the content of each format, its form in the cache, its loading.
 
 A format decodes a source file into its content and digest, stores verified contents in a form that
 loads fast, and loads that form. The order of the samples follows from the names of the members,

@@ -169,7 +169,7 @@ def _generator(name: str, protocol: Mapping[str, Any], split: int) -> np.random.
 
 
 def check_protocol(protocol: Mapping[str, Any]) -> None:
-    """Refuse what :func:`draw_split` does not take as a protocol, with a ConfigError."""
+    """Refuse a protocol that :func:`draw_split` does not take, with a ConfigError."""
     for key in protocol:
         if key not in _KEYS:
             raise ConfigError(f"protocol: unknown key {key!r}{suggest(key, _KEYS)}; give {_FORMS}")

@@ -1,4 +1,4 @@
-"""The user's data: what the files are, and the digest that shows whether they were changed."""
+"""The user's data: a description of the files, and a digest that shows changes."""
 
 import hashlib
 import json
@@ -55,7 +55,7 @@ class UserFiles:
 
     @property
     def aside(self) -> dict[str, str]:
-        """The columns that are neither features nor labels, by what they are."""
+        """The columns that are neither features nor labels, by their roles."""
         given = {"group": self.group_column, "split": self.split_column, "id": self.id_column}
         return {what: column for what, column in given.items() if column is not None}
 

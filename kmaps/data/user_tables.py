@@ -124,7 +124,7 @@ def _classes_of(labels: Mapping[Any, NDArray], name: str) -> tuple[NDArray[np.in
 
 @dataclass(frozen=True)
 class _Rows:
-    """What the files of one part hold: samples, labels (text of text files), further columns."""
+    """The content of one part's files: samples, labels (text of text files), further columns."""
 
     X: AnyMatrix
     y: NDArray

@@ -1,4 +1,4 @@
-"""What a feature is, the features by name, grey images, and the normalisations of vectors.
+"""The base of features, the features by name, grey images, and normalisations of vectors.
 
 A feature has parameters and one stage or two from images to vectors. The first stage,
 ``describe``, looks at one image at a time and can be kept for a whole dataset. A feature that
@@ -59,7 +59,7 @@ class Feature(ABC):
 
     @abstractmethod
     def describe(self, images: GreyImages) -> Arrays:
-        """Return what the first stage leaves of some images, none smaller than ``smallest``.
+        """Return the first stage's result for some images, none smaller than ``smallest``.
 
         Without a second stage that is ``{"vectors": float32 (n, d)}``. The images are one array if
         the feature is ``uniform``.
@@ -103,7 +103,7 @@ class LearnedFeature(Feature):
 
     @abstractmethod
     def fit(self, samples: NDArray) -> NDArray:
-        """Return what :meth:`encode` needs, from the samples of all blocks, one after another."""
+        """Return the arrays that :meth:`encode` needs, from the samples of all blocks in turn."""
 
     @abstractmethod
     def encode(self, described: Arrays, learned: NDArray) -> Arrays:
@@ -189,7 +189,7 @@ def _divide(X: Matrix, power: float) -> Matrix:
 
 
 class Images(Protocol):
-    """What :func:`kmaps.features.extract` needs of a dataset."""
+    """The interface to a dataset that :func:`kmaps.features.extract` needs."""
 
     name: str
     images: NDArray[np.uint8] | Sequence[Path]

@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, eq=False)
 class _Stage:
-    """What ``compute(start, stop)`` returns for each block of images.
+    """The results of ``compute(start, stop)`` for each block of images.
 
     Blocks are kept in ``folder``, next to a file that says what they depend on (``about``); without
     a folder they are computed whenever they are asked for.
@@ -162,7 +162,7 @@ def extract(
 
 
 class Extractor:
-    """A feature on a dataset: what it ``learned`` there, and the vectors of the images.
+    """A feature on a dataset: the arrays that it ``learned``, and the vectors of the images.
 
     Features that learn do so from the images ``train`` alone. ``cache`` is a folder where the
     stages of each block of images are kept, by the dataset's digest and the parameters; a later

@@ -106,7 +106,7 @@ class ArrowReader(Reader):
         return X
 
     def _text(self, batch: Any, name: str) -> NDArray:
-        """Return the labels of a batch, or what was set aside: numbers or text."""
+        """Return the labels or the set-aside column of a batch: numbers or text."""
         import pyarrow as pa
 
         column = batch.column(self._texts[name])

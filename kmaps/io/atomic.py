@@ -124,7 +124,7 @@ def atomic_file(path: str | Path, *, force: bool = False, tidy: bool = True) -> 
 
 @contextmanager
 def atomic_folder(path: str | Path) -> Iterator[Path]:
-    """Make a folder that takes its name only once what the block puts into it is complete.
+    """Make a folder that takes its name only when the block has filled it completely.
 
     Yields the folder by another name. Nothing may be at ``path``: folders are never replaced.
     """
@@ -141,7 +141,7 @@ def atomic_folder(path: str | Path) -> Iterator[Path]:
 
 
 def _unfinished(target: Path, tidy: bool = True) -> Path:
-    """Return what a file or folder is called until it is complete; delete what the dead left."""
+    """Return the name of an unfinished file or folder; delete leftovers of dead processes."""
     name = os.fsencode(target.name)[:_LONGEST_STEM].decode(errors="ignore")
     stem = f".{name}.{_node()}"
     if tidy:
@@ -150,7 +150,7 @@ def _unfinished(target: Path, tidy: bool = True) -> Path:
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Delete what processes of this machine that ended while they wrote left in a folder."""
+    """Delete the unfinished files that dead processes of this machine left in a folder."""
     if folder.is_dir():
         node = f".{_node()}"
         _remove_of_the_dead(folder, lambda stem: stem.startswith(".") and stem.endswith(node))
@@ -166,7 +166,7 @@ def _node() -> str:
 
 
 def _remove_of_the_dead(folder: Path, is_ours: Callable[[str], bool]) -> None:
-    """Delete the unfinished files of processes that ended, by what stands before the process."""
+    """Delete the unfinished files of dead processes, by the part of the name before the process."""
     # A run has thousands of files: names alone, in one go.
     for name in os.listdir(folder):
         if not name.endswith(_SUFFIX):

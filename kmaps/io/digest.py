@@ -1,4 +1,4 @@
-"""Digests of training data, by which a model file says what it was trained on."""
+"""Digests of training data, by which a model file identifies the data it was trained on."""
 
 from hashlib import sha256
 from typing import Any

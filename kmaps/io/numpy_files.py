@@ -129,7 +129,7 @@ class _Member:
 
 
 class _NpzReader(Reader):
-    """An archive with rows, and labels and what was set aside in other arrays."""
+    """An archive with rows, and with labels and set-aside columns in other arrays."""
 
     n_rows: int
 

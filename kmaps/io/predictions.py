@@ -1,4 +1,4 @@
-"""What a model gives rows, in files: labels, and next to them scores and probabilities."""
+"""Predictions of a model in files: labels, and next to them scores and probabilities."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager

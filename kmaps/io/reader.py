@@ -1,4 +1,4 @@
-"""What every array file gives: rows, in blocks of bounded size; the header of ``.npy`` files."""
+"""The base of readers of array files: rows in blocks of bounded size; the ``.npy`` header."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -138,7 +138,7 @@ def finite_block(reader: Reader, block: Block, dtype: np.dtype | None) -> AnyMat
 
 @dataclass(frozen=True)
 class Header:
-    """What a ``.npy`` file says of its array, whose first value comes after ``offset`` bytes.
+    """The header of a ``.npy`` file, whose first value comes after ``offset`` bytes.
 
     No side of the shape is negative, and the dtype may be in the other byte order.
     """
@@ -186,6 +186,6 @@ def read_header(file: IO[bytes], name: str) -> Header:
 
 
 def reason(error: Exception) -> str:
-    """Return what an exception of another library says, in one line."""
+    """Return the message of another library's exception, in one line."""
     said = error.args[0] if error.args else type(error).__name__
     return " ".join(str(said).split())

@@ -1,4 +1,4 @@
-"""The feature maps, their registry, and what a map can do.
+"""The feature maps, their registry, and their capabilities.
 
 The names are listed in ``__init__.pyi``.
 """

@@ -146,7 +146,7 @@ class AnchorMap(SteppedMap):
             self._set_lines(Codebook(self.anchors_, low, high), at_anchors)
 
     def _set_lines(self, codebook: Codebook, at_anchors: NDArray) -> None:
-        """Keep what lies between the anchors: straight lines from one's outputs to the next's."""
+        """Store the lines between the anchors: straight from one's outputs to the next's."""
         self.shared_curve_ = codebook.shared
         self.low_ = np.resize(codebook.low, self.n_features_in_)
         self.high_ = np.resize(codebook.high, self.n_features_in_)

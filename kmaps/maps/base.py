@@ -69,7 +69,7 @@ class AdditiveMap(FeatureMap):
 
     @abstractmethod
     def _fit_curve(self, X: samples.AnyMatrix) -> None:
-        """Check the parameters and learn what the curve needs from validated ``X``."""
+        """Check the parameters and learn the arrays of the curve from validated ``X``."""
 
     @abstractmethod
     def _curve(self, x: NDArray, feature: NDArray) -> NDArray:

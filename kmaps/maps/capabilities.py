@@ -1,4 +1,4 @@
-"""What a map can do, said by the map: a base class with defaults, and protocols.
+"""The capabilities of maps, stated by each map: a base class with defaults, and protocols.
 
 A caller asks the attributes of `FeatureMap` and, where a method is at stake, the protocols;
 `tests/test_capabilities.py` says which map has which capability.
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class FeatureMap(TransformerMixin, BaseEstimator, ABC):
-    """Base of all maps: scikit-learn's transformer, and what a map says of itself.
+    """Base of all maps: scikit-learn's transformer, and a map's statements about itself.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ class FeatureMap(TransformerMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def fit(self, X: ArrayLike, y: object = None) -> Self:
-        """Check the parameters and learn what `transform` needs of X (n, d), real and finite."""
+        """Check the parameters and learn from X (n, d), real and finite, for `transform`."""
 
     @abstractmethod
     def transform(self, X: ArrayLike) -> Any:

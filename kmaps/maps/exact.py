@@ -48,7 +48,7 @@ class ExactMap(SteppedMap):
     levels_ : ndarray, shape (1 or d, L)
         Ascending; a feature with fewer levels repeats its last.
     table_, code_bits_
-        As of `AnchorMap`; r is the largest rank of a feature.
+        As in `AnchorMap`; r is the largest rank of a feature.
 
     See Also
     --------

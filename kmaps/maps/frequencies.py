@@ -60,7 +60,7 @@ class Frequencies(ABC):
 
     @abstractmethod
     def _make(self, indices: NDArray, dtype: type) -> Any:
-        """Return what multiplying by the frequencies of some indices takes."""
+        """Return the arrays for products with the frequencies of some indices."""
 
     @abstractmethod
     def _multiply(self, made: Any, dtype: type, rows: Any) -> NDArray:

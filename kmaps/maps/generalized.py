@@ -1,4 +1,4 @@
-"""Generalized RBF maps: random Fourier features of what an additive map gives."""
+"""Generalized RBF maps: random Fourier features of the outputs of an additive map."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -51,7 +51,7 @@ class GeneralizedRBFMap(RandomFeatures):
         Width of the kernel, > 0. None: σ² is the mean squared distance D² between the rows of a
         sample, as in `kmaps.gram`.
     structure : {"dense", "orthogonal", "fastfood"}
-        Of the frequencies; as of `RandomFourierMap`, like the fitted attributes.
+        Parameters of the frequencies, as in `RandomFourierMap`, like the fitted attributes.
     random_state : int, RandomState or None
         Draws the key of the frequencies.
     additive : AdditiveMap or None

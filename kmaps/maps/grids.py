@@ -182,7 +182,7 @@ class LocalGrid(PieceGrid):
     def encode(  # type: ignore[override]  # a CSR has two arrays to fill
         self, values: NDArray, features: NDArray, data: NDArray, columns: NDArray
     ) -> tuple[bool, int]:
-        """Fill the parts of a CSR (n, m·(p+1)), and return what :meth:`LogGrid.encode` does."""
+        """Fill the parts of a CSR (n, m·(p+1)); return the same as :meth:`LogGrid.encode`."""
         pieces, ranges = self._tables(values.dtype)
         values, features, neighbours = read_only(values), read_only(features), (0,) * len(pieces)
         return loops_of("encode").local_pieces(

@@ -1,4 +1,4 @@
-"""What the parameters of each map may be, whatever the data.
+"""The checks of each map's parameters, whatever the data.
 
 A map checks itself by these functions when it is fitted, and experiment files are checked by them
 before any work: nothing is imported here that takes seconds. Each takes a map, or anything that has

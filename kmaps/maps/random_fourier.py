@@ -290,7 +290,7 @@ class RandomFourierMap(RandomFeatures):
     key_ : int
         The key of the counter-based generator (Philox) that makes the frequencies when needed.
     frequency_version_ : int
-        Of the frequencies that belong to a key; a pickled map of another version is refused.
+        Version of the frequencies of a key; a pickled map of another version is refused.
     frequency_indices_ : ndarray (k,), int64
         The numbers of the frequencies: all m, or the kept ones; from m on for `draw_near`.
 

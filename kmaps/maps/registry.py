@@ -54,7 +54,7 @@ _EMPTY = inspect.Parameter.empty
 
 @dataclass(frozen=True)
 class MapDescription:
-    """What the class of a map says of itself.
+    """The statements of a map's class about itself.
 
     ``parameters`` has the defaults, ``inspect.Parameter.empty`` where there is none.
     """
@@ -68,7 +68,7 @@ class MapDescription:
 
 @cache
 def described(name: str) -> MapDescription:
-    """Return what the map of a name says of itself.
+    """Return the description of the map of a name.
 
     A map that comes with kmaps is not imported, because scikit-learn takes seconds: its file is
     read, in which ``source``, ``approximates`` and the defaults of the parameters are literals.
@@ -173,6 +173,6 @@ def check_parameters(name: str, kernel: str, params: Mapping[str, Any]) -> None:
 
 
 def make_map(name: str, kernel: str, params: Mapping[str, Any], **shared: Any) -> "FeatureMap":
-    """Return a map, unfitted; of ``shared`` it gets what it has as parameters."""
+    """Return an unfitted map; from ``shared`` it gets the entries that are its parameters."""
     fitting = {key: value for key, value in shared.items() if takes(name, key)}
     return MAPS[name](**resolved(name, kernel, fitting | dict(params)))

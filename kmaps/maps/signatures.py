@@ -99,7 +99,7 @@ def _spectrum(signature: Callable[[ArrayLike], NDArray], omega: NDArray) -> NDAr
 
 
 def check_signature(signature: Function, length: NDArray, each: bool = False) -> None:
-    """Refuse what cannot be a signature on the box of differences up to ``length``.
+    """Refuse functions that are no signature on the box of differences up to ``length``.
 
     With ``each`` it is to be even in each variable alone.
     """

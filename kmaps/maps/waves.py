@@ -74,7 +74,7 @@ class HomogeneousWaves:
         return self
 
     def transform(self, X: AnyMatrix) -> AnyMatrix:
-        """Return what `HomogeneousMap.transform` returns of finite rows, dense or CSR."""
+        """Return the outputs of `HomogeneousMap.transform` for finite rows, dense or CSR."""
         if not issparse(X):
             return self.encode(as_float(X))
         X = summed(X)

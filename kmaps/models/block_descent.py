@@ -56,7 +56,7 @@ class BlockProblem:
 
 
 class Learnt(NamedTuple):
-    """What training in blocks gives, of P problems with r outputs."""
+    """The result of training in blocks, for P problems with r outputs."""
 
     coef: NDArray[np.float32]  # (P, r)
     intercept: NDArray[np.float32]  # (P,)

@@ -170,7 +170,7 @@ def stratified_sample(y: ArrayLike, samples: int | None, seed: int) -> NDArray[n
 
 @dataclass(frozen=True)
 class Choice:
-    """What cross-validation found.
+    """The result of cross-validation.
 
     Attributes
     ----------
@@ -277,7 +277,7 @@ def scores_along_c(
 
 
 def choice_of(scores: dict[float, NDArray], *, extended: bool) -> Choice:
-    """Return what `choose` makes of the scores of all samples, by C; ``extended`` as there."""
+    """Return the choice by `choose` from the scores of all samples, by C; ``extended`` as there."""
     grid = tuple(sorted(scores))
     ascending = [scores[C] for C in grid]
     return Choice(

@@ -48,7 +48,7 @@ class Calibration:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What :func:`evaluate` finds, in the order of the K classes.
+    """The result of :func:`evaluate`, in the order of the K classes.
 
     Attributes
     ----------
@@ -177,7 +177,7 @@ def _ranked(inside: NDArray[np.bool_], scores: NDArray[np.float64]) -> tuple[flo
 
 
 def calibration(true: ArrayLike, probabilities: ArrayLike, bins: int = BINS) -> Calibration:
-    """Compare probabilities (n, K), whose rows sum to one, with what was true.
+    """Compare probabilities (n, K), whose rows sum to one, with the true classes.
 
     ``true`` has the place of each row's class among the K; K or more for a label that is none of
     them. The bins are of equal width, from 0 to 1.

@@ -1,4 +1,4 @@
-"""Model files of every estimator: the model in one, and what it says of its model."""
+"""Model files of every estimator: loading a model, and describing a file."""
 
 from pathlib import Path
 from typing import Any
@@ -55,7 +55,7 @@ def model_of(file: ModelFile) -> Model:
 
 
 def describe_model(path: str | Path) -> dict[str, Any]:
-    """Return what a model file holds, in what JSON can hold.
+    """Return a description of a model file, in types that JSON has.
 
     The keys are ``estimator``, ``map`` ("exact" for the model of a kernel), ``kernel`` (None for a
     map without one), its parameters (``C``, ``loss``, …), ``features``, ``feature_names``,

@@ -217,7 +217,7 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
 
     @property
     def jitter_(self) -> float:
-        """What was added to the diagonal."""
+        """The number added to the diagonal."""
         return self._root[1]
 
     @property

@@ -1,4 +1,4 @@
-"""What models that are linear on the outputs of a map of all features have in common."""
+"""The base of models that are linear on the outputs of a map of all features."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -58,11 +58,11 @@ class MappedSVC(ProbabilisticClassifier):
     @staticmethod
     @abstractmethod
     def _read(file: ModelFile) -> StoredLinear:
-        """Return what a file holds."""
+        """Return the content of a file."""
 
     @abstractmethod
     def _parts(self) -> tuple[dict[str, NDArray], dict[str, Any]]:
-        """Return the arrays of a file, and what else was learnt, that only this model has."""
+        """Return the arrays of a file, and other learnt values, that only this model has."""
 
     @abstractmethod
     def _stored_map(self, stored: StoredLinear) -> Any:
@@ -72,7 +72,7 @@ class MappedSVC(ProbabilisticClassifier):
     def at_widths(
         self, X: Any, y: NDArray, weights: NDArray, mean: float
     ) -> Callable[[float], Predict]:
-        """Return what makes the ``predict`` of a width, as `kmaps.models.widths.HasWidth` says."""
+        """Return a function that makes the ``predict`` of a width; see `widths.HasWidth`."""
 
     def fit(
         self,
@@ -144,7 +144,7 @@ class MappedSVC(ProbabilisticClassifier):
         return learnt
 
     def prepare_rows(self, source: BlockSource) -> MappedRows | StreamedRows:
-        """Turn samples that may be larger than memory into what :meth:`fit` trains on.
+        """Turn samples, which may be larger than memory, into rows for :meth:`fit`.
 
         No more than a block of the samples is in memory at a time; all outputs are, in single
         precision, up to 1 GB; beyond that none are, and they are encoded again in every pass.

@@ -34,7 +34,7 @@ def to_onnx(
     path : str or Path, optional
         A file to write, which takes its name once it is complete.
     dtype : {"float32", "float64", "uint8"}, default="float32"
-        Of the input; a model that was trained on codes takes uint8 only. With float64 numbers in
+        Type of the input; a model that was trained on codes takes uint8 only. With float64 numbers in
         the outputs are float64, else float32. A value that both float types hold has the same code
         in both, and the one that kmaps gives it.
     force : bool, default=False
@@ -87,7 +87,7 @@ def _add(step: Any, graph: Graph, x: Tensor) -> Tensor | None:
 
 
 def _curves(model: LogisticRegression) -> Probabilities:
-    """Return what turns the scores of a logistic regression into probabilities."""
+    """Return the curves that turn the scores of a logistic regression into probabilities."""
     n_columns = len(model.coef_)
     reduction = vars(model).get("multi_class")  # which scikit-learn 1.8 no longer has
     each = n_columns == 1 or reduction == "ovr" or model.solver == "liblinear"

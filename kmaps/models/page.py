@@ -118,7 +118,7 @@ def _columns(model: CodedEstimator) -> list[str]:
 def _row(
     model: CodedEstimator, X: Any, number: int, shown: list[FeatureFunction], numbers: Places
 ) -> dict[str, Any]:
-    """Return a row: its levels, and what the features that are not shown add to its scores."""
+    """Return a row: its levels, and the sum of hidden features in its scores."""
     if not 0 <= number < X.shape[0]:
         raise InputError(f"row {number}: X has {X.shape[0]} rows, from 0 on")
     sample, own = X[[number]], numbers[number]

@@ -36,7 +36,7 @@ class PositionAngleMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     Parameters
     ----------
     height, width : int
-        Of a patch, in pixels; a row of X is one, row by row of pixels.
+        Sides of a patch in pixels; a row of X is one patch, row by row of pixels.
     angle_dim, position_dim : int
         Outputs of the map of the angle and of the map of either coordinate; a descriptor has
         angle_dim · position_dim² numbers.

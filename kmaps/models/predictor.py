@@ -85,7 +85,7 @@ class Predictor:
         return None if self._curves is None else self._curves.method
 
     def probabilities_of(self, scores: NDArray) -> NDArray[np.float64]:
-        """Return the probability of each class (n, K) at what `decision_function` returned."""
+        """Return the probability of each class (n, K) from scores of `decision_function`."""
         if self._curves is None:
             raise ConfigError(
                 f"{self.estimator}: trained without probabilities; train it with probability="
@@ -279,7 +279,7 @@ def _landmarks(file: ModelFile) -> Predictor:
 def _kernel(
     known: Parts, n_features: int, kernel: str, sigma: float | None, gamma: float = 1.0
 ) -> Scores:
-    """Return what makes the kernel values (n, m) of rows with known ones."""
+    """Return a function that computes kernel values (n, m) of rows with known ones."""
     many = _MANY_TERMS // n_rows(known)
 
     def values(X: NDArray) -> NDArray:

@@ -153,7 +153,7 @@ class RandomFeatureSVC(MappedSVC):
     def at_widths(
         self, X: Any, y: NDArray, weights: NDArray, mean: float
     ) -> Callable[[float], Predict]:
-        """Return what makes the ``predict`` of a width."""
+        """Return a function that makes the ``predict`` of a width."""
 
         def at(sigma: float) -> Predict:
             model = clone(self).set_params(sigma=sigma, probability=None, verbose=0)

@@ -1,4 +1,4 @@
-"""What the files of models on a map of all features hold, checked without scikit-learn.
+"""The content of files of models on a map of all features, checked without scikit-learn.
 
 Estimators and predictors are made of it (`RandomFeatureSVC.from_file`, `kmaps.load_predictor`).
 """
@@ -24,7 +24,7 @@ _VERSIONS = {"frequency_version": FREQUENCY_VERSION, "map_version": MAP_VERSION}
 
 @dataclass(frozen=True, eq=False)
 class StoredLinear:
-    """A model that is linear on the outputs of a map: weights, and what the map is made of."""
+    """A model that is linear on the outputs of a map: weights, and the arrays of the map."""
 
     given: Any  # has the parameters as attributes
     classes: NDArray
@@ -47,7 +47,7 @@ def given_parameters(file: ModelFile) -> Any:
 
 
 def read_random_features(file: ModelFile) -> StoredLinear:
-    """Return what a file of `RandomFeatureSVC` holds."""
+    """Return the content of a file of `RandomFeatureSVC`."""
     _check_versions(file)
     given = given_parameters(file)
     classes = file.labels()
@@ -85,7 +85,7 @@ def _check_versions(file: ModelFile) -> None:
 
 
 def read_landmarks(file: ModelFile) -> StoredLinear:
-    """Return what a file of `LandmarkSVC` holds."""
+    """Return the content of a file of `LandmarkSVC`."""
     given, sigma = given_parameters(file), file.fitted.get("sigma")
     if not (is_number(sigma) and sigma > 0) or given.sigma not in (None, sigma):
         raise file.damaged(f"sigma is {sigma!r}, expected the width that was trained with")

@@ -45,7 +45,7 @@ def train_model(
     Parameters
     ----------
     model : CodedSVC, RandomFeatureSVC or LandmarkSVC
-        Of ``sigma="auto"`` the width is chosen on up to 5,000 rows, together with C.
+        With ``sigma="auto"`` the width is chosen on up to 5,000 rows, together with C.
     source : object
         With ``blocks()``, ``sample()`` and ``labels()``, as `kmaps.io.LabelledRows` has them.
     costs : list of float, "path" or "auto"
@@ -121,7 +121,7 @@ def training_facts(
 
 
 def training_record(facts: Mapping[str, Any], **of_the_data: Any) -> dict[str, Any]:
-    """Return what a model file keeps of its training: no times, which would make files differ."""
+    """Return the record of a training for its model file, without times, so that files agree."""
     kept = {name: fact for name, fact in facts.items() if name not in _NOT_RECORDED + _TIMES}
     return {**of_the_data, **kept}
 
@@ -166,7 +166,7 @@ def _parts(y: NDArray, part: float, seed: int) -> tuple[NDArray[np.intp], NDArra
 
 
 def _fit(model: "CodedSVC | MappedSVC", rows: Any, y: NDArray) -> list[str]:
-    """Train; return what did not converge, which is warned of as well."""
+    """Train; return the problems that did not converge, which are warned of as well."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(rows, y)

@@ -45,7 +45,7 @@ class HasWidth(Protocol):
     def at_widths(
         self, X: Any, y: NDArray, weights: NDArray, mean: float
     ) -> Callable[[float], choice.Predict]:
-        """Return what makes the ``predict`` of `kmaps.models.cross_validate` for a width.
+        """Return a function that makes the ``predict`` of `cross_validate` for a width.
 
         ``mean`` is the width whose square is the mean squared distance.
         """
@@ -53,7 +53,7 @@ class HasWidth(Protocol):
 
 @dataclass(frozen=True)
 class WidthChoice:
-    """What cross-validation found.
+    """The result of cross-validation.
 
     Attributes
     ----------
@@ -174,7 +174,7 @@ def _compare(
 def _gram_widths(
     model: KernelSVC, X: Any, y: NDArray, weights: NDArray, mean: float
 ) -> Callable[[float], choice.Predict]:
-    """Return what makes the ``predict`` of a width, of one matrix of distances."""
+    """Return a function that makes the ``predict`` of a width, from one matrix of distances."""
     squared = squared_distance(X, kernel=model.kernel, gamma=model.gamma)
     precomputed = clone(model).set_params(
         kernel="precomputed", sigma=None, probability=None, verbose=0

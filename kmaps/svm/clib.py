@@ -1,4 +1,4 @@
-"""What LIBLINEAR and LIBSVM share: their node format, their structures, their chatter.
+"""Code that LIBLINEAR and LIBSVM share: their node format, structures, and printed text.
 
 Both libraries read a row as an array of 16-byte nodes, an int32 index and a float64 value, and a
 problem as an array of pointers to rows. The rows are built once, by NumPy; every binary problem
@@ -28,7 +28,7 @@ _printed = threading.local()
 
 
 def solver_library(module: str) -> ModuleType:
-    """Import the binding of LIBLINEAR or LIBSVM, or say what to install (ConfigError)."""
+    """Import the binding of LIBLINEAR or LIBSVM, or name the package to install (ConfigError)."""
     try:
         return import_module(module)
     except ImportError:
@@ -182,7 +182,7 @@ def _keep_printed(text: bytes) -> None:
 
 @contextmanager
 def captured(set_print_function: Callable[[object], None]) -> Iterator[list[bytes]]:
-    """Collect what a solver prints in this thread instead of letting it reach the terminal."""
+    """Collect the text that a solver prints in this thread instead of printing it."""
     set_print_function(_keep_printed)
     parts: list[bytes] = []
     _printed.parts = parts

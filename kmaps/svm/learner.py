@@ -1,4 +1,4 @@
-"""What all learners share: how they check samples and parameters, and what they train on."""
+"""The base of all learners: checks of samples and parameters, and rows to train on."""
 
 import warnings
 from abc import ABCMeta, abstractmethod
@@ -58,7 +58,7 @@ class PreparedRows(Protocol):
     def __len__(self) -> int: ...
 
     def take(self, members: reduction.Places) -> "PreparedRows":
-        """Return some of the samples; what they are made of is not copied."""
+        """Return some of the samples; their arrays are not copied."""
 
 
 def taken(X: Any, members: reduction.Places) -> Any:
@@ -109,18 +109,18 @@ class Learner(BaseEstimator):
         return export([self], path, dtype=dtype, force=force)
 
     def _progress(self, total: int = 0) -> Progress:
-        """Return what prints how far a training is, of so many problems, if it is ``verbose``."""
+        """Return a printer of a training's progress, for so many problems, if it is ``verbose``."""
         progress = Progress(type(self).__name__ if self.verbose else "", total, self.tol or 0.0)
         if total:
             progress.say(f"{total:,} {self._problem_name}")
         return progress
 
     def _passes(self) -> str:
-        """Return what ``max_iter`` counts."""
+        """Return the name of the unit that ``max_iter`` counts."""
         return "passes"
 
     def _easier(self) -> str:
-        """Return what makes the problems easier to solve."""
+        """Return the advice that makes the problems easier to solve."""
         return f"lower C (now {self.C:g})"
 
     def _warn_of_gaps(self, gaps: Floats, stacklevel: int, which: str = "") -> None:
@@ -208,7 +208,7 @@ class ReducedClassifier(ClassifierMixin, Learner, metaclass=ABCMeta):
     def _check_training(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None
     ) -> tuple[Any, reduction.Labels]:
-        """Validate training data, learn ``classes_``; return the rows and what they are."""
+        """Validate training data, learn ``classes_``; return the rows and their labels."""
         with input_errors():
             X, y = validate_data(self, X, y, **self._checks)
         return X, self._check_labels(y, sample_weight)

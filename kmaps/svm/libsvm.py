@@ -18,7 +18,7 @@ _STEPS = re.compile(rb"optimization finished, #iter = (\d+)")
 def trainer(
     rows: NodeRows, *, C: float, tol: float, cache_mb: float, max_iter: int | None
 ) -> Callable[[BinaryProblem, int], SupportVectors]:
-    """Return what trains one binary problem; its second argument is for other solvers."""
+    """Return a function that trains a binary problem; other solvers use its second argument."""
     library = solver_library("libsvm.svm").libsvm
     # It sees LIBSVM's OpenMP only once it is loaded, hence after the import.
     pools = ThreadpoolController()

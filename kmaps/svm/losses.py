@@ -1,4 +1,4 @@
-"""The losses, each stated once: what a sample pays, and what its dual variable may be.
+"""The losses, each stated once: a sample's loss, and the limits of its dual variable.
 
 The dual of a problem with the features φ (the constant one among them) is
 
@@ -71,7 +71,7 @@ class Loss:
         return np.zeros(len(costs))
 
     def cost(self, excess: Floats, costs: Floats) -> Floats:
-        """Return what each sample pays."""
+        """Return each sample's loss."""
         a = np.abs(self.slope(excess, costs))
         return a * self._short(excess) - self.ridge(costs) * a**2 / 2
 
@@ -82,7 +82,7 @@ class Loss:
         return np.where(short > 0, np.sign(excess) * np.minimum(bent, self.high(costs)), 0.0)
 
     def conjugate(self, a: Floats, costs: Floats) -> Floats:
-        """Return what dual variables between the bounds take from the dual objective."""
+        """Return the conjugate of dual variables between the bounds, for the dual objective."""
         return self.epsilon * np.abs(a) + self.ridge(costs) * a**2 / 2
 
     def _short(self, excess: Floats) -> Floats:
@@ -215,7 +215,7 @@ def check_probability(given: Any) -> None:
 
 
 def check_coding(given: Any) -> None:
-    """Refuse what all models on codes have and is out of range."""
+    """Refuse parameters of all models on codes that are out of range."""
     check_positive("tol", given.tol)
     check_whole("n_levels", given.n_levels, 2, MAX_LEVELS)
     check_whole("max_iter", given.max_iter, 1)

@@ -103,7 +103,7 @@ def csr_or_dense(parts: Parts, n_columns: int) -> AnyMatrix:
 
 
 def n_rows(parts: Parts) -> int:
-    """Return the number of rows of what :meth:`ModelFile.matrix` returned."""
+    """Return the number of rows of a result of :meth:`ModelFile.matrix`."""
     return len(parts[2]) - 1 if isinstance(parts, tuple) else len(parts)
 
 
@@ -115,7 +115,7 @@ def _plain(array: NDArray) -> NDArray:
 
 
 class ModelFile:
-    """What a model file holds, checked piece by piece as an estimator takes it.
+    """The content of a model file, checked piece by piece as an estimator takes it.
 
     ``estimator`` is the name of the class that the model is of; ``parameters``, ``fitted``,
     ``record`` and ``written`` (time, kmaps; empty in older files) are as the header has them, not
@@ -290,7 +290,7 @@ class ModelFile:
 
     @contextmanager
     def checking(self) -> Iterator[None]:
-        """Turn what an estimator says of its parameters into the error of a damaged file."""
+        """Turn an estimator's error about its parameters into the error of a damaged file."""
         try:
             yield
         except MemoryError:
@@ -299,7 +299,7 @@ class ModelFile:
             raise self.damaged(str(error)) from None
 
     def text(self, name: str) -> str:
-        """Return a text of what was learnt."""
+        """Return a text among the learnt values."""
         value = self.fitted.get(name)
         if not isinstance(value, str):
             raise self.damaged(f"{name} is {value!r}, expected a text")
@@ -316,7 +316,7 @@ class ModelFile:
         return np.array(names, object)
 
     def whole(self, name: str, low: int, high: int) -> int:
-        """Return a whole number of what was learnt, within a range."""
+        """Return a whole number among the learnt values, within a range."""
         value = self.fitted.get(name)
         if not is_whole(value, low, high):
             raise self.damaged(f"{name} is {value!r}, expected a whole number from {low} to {high}")

@@ -1,4 +1,4 @@
-"""What classifiers make of scores, as parts of ONNX graphs: decisions, labels, probabilities.
+"""The steps of classifiers from scores on, in ONNX: decisions, labels, probabilities.
 
 It is computed in double precision, as votes and ties ask for.
 """

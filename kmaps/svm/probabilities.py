@@ -193,7 +193,7 @@ class ProbabilisticClassifier(ReducedClassifier):
 
     @available_if(lambda self: self.probability is not None)  # type: ignore[untyped-decorator]
     def probabilities_of(self, scores: NDArray) -> Floats:
-        """Return the probability of each class (n, K) at what `decision_function` returned."""
+        """Return the probability of each class (n, K) from scores of `decision_function`."""
         if self._probabilities is None:
             raise ConfigError(
                 f"probability={self.probability!r}: set after fit, which measured none; fit again"

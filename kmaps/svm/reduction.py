@@ -204,7 +204,7 @@ class Probabilities:
 
     @property
     def arrays(self) -> dict[str, NDArray]:
-        """What a file holds."""
+        """The arrays for a file."""
         return {f"probability_{name}": getattr(self, name) for name in ("bounds", "x", "p")}
 
     @classmethod

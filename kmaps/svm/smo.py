@@ -55,7 +55,7 @@ class GramRows:
 def trainer(
     rows: GramRows, *, C: float, tol: float, cache_mb: float
 ) -> Callable[[BinaryProblem, int], SupportVectors]:
-    """Return what trains one binary problem, in at most so many steps."""
+    """Return a function that trains one binary problem, in at most so many steps."""
 
     def train(problem: BinaryProblem, limit: int) -> SupportVectors:
         return _Descent(rows, problem, C, cache_mb).run(tol, limit)
@@ -111,7 +111,7 @@ class _Descent:
         )
 
     def _keep(self) -> None:
-        """Write down what the active variables have become."""
+        """Store the new values of the active variables."""
         self._dual[self._active] = self._part.dual
         self._gradient[self._active] = self._part.gradient
 

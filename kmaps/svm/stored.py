@@ -1,4 +1,4 @@
-"""What a file of `KernelSVC` holds, checked without scikit-learn."""
+"""The content of a file of `KernelSVC`, checked without scikit-learn."""
 
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -30,7 +30,7 @@ class StoredKernel:
 
 
 def read_kernel_svc(file: ModelFile) -> StoredKernel:
-    """Return what a file of `KernelSVC` holds."""
+    """Return the content of a file of `KernelSVC`."""
     file.check_parameters(STORED["KernelSVC"])
     given, sigma = SimpleNamespace(**file.parameters), file.fitted.get("sigma")
     if given.sigma not in (None, sigma):

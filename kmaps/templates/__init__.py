@@ -1,4 +1,4 @@
-"""Pages in HTML, without any other file: Jinja2 templates, which escape what they are given."""
+"""Pages in HTML, without any other file: Jinja2 templates, which escape all given texts."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Figures of records, in one style; what checks their file names imports no matplotlib."""
+"""Figures of records, in one style; the check of their file names imports no matplotlib."""
 
 from pathlib import Path
 

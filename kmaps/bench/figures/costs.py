@@ -1,4 +1,4 @@
-"""The figure ``costs``: what rows reach over what they cost, with the front that none beats."""
+"""The figure ``costs``: a quality of rows over their costs, with the Pareto front."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -27,7 +27,7 @@ _FEW = 8  # ticks
 
 
 class FrontDisplay:
-    """Rows of a run over what they cost, and the Pareto front, which no other row beats.
+    """Rows of a run over their costs, and the Pareto front, which no other row beats.
 
     Use it for choosing among the rows of `kmaps run`.
     Bars are standard deviations over splits or draws. A row has the colour of its method and the
@@ -172,7 +172,7 @@ def draw_front(
 
 
 def _scale(axis: Axis, measure: str, values: Iterable[float]) -> None:
-    """Make the axis of what has no upper end logarithmic; fractions stay linear."""
+    """Make the axis logarithmic if its measure has no upper end; fractions stay linear."""
     distinct = sorted(set(values))
     if MEASURES[measure].highest or distinct[0] <= 0:
         return

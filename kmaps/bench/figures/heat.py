@@ -76,7 +76,7 @@ def broken(heading: str, tiles: Mapping[str, Tile]) -> list[TileLine]:
 
 
 def draw_lines(lines: Sequence[TileLine], bar: Bar, path: Path, axes_are: str = _XY) -> None:
-    """Draw lines of tiles, each with its heading, what their axes are, and the colour bar."""
+    """Draw lines of tiles, each with its heading, the names of the axes, and the colour bar."""
     n_columns = max(len(tiles) for _, tiles in lines)
     size = _SIDE * n_columns + 0.9, (_SIDE + 0.35) * len(lines) + 0.5
     figure = Figure(figsize=size, layout="compressed")

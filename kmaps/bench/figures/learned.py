@@ -1,4 +1,4 @@
-"""Figures of what models reach: accuracy over outputs, trade-offs, the functions of the toy."""
+"""Figures of models: accuracy over outputs, trade-offs, the functions of the toy problem."""
 
 from collections.abc import Callable, Mapping, Sequence
 from math import sqrt
@@ -116,7 +116,7 @@ def _levels(
 
 
 def draw_functions(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) -> None:
-    """Draw what maps learn of the first coordinate of the toy problem (``x``, ``function``).
+    """Draw the learnt functions of the toy problem's first coordinate (``x``, ``function``).
 
     Functions of one degree share an axes: more of them would hide each other.
     """
@@ -192,7 +192,7 @@ def draw_sparsity(records: Sequence[Record], path: Path) -> None:
 
 
 def lines_of(learner: LearnerPoints) -> list[tuple[str, list[TrialPoint]]]:
-    """Return the lines that join the points of a learner, with what tells them apart.
+    """Return the lines that join the points of a learner, each with its distinguishing name.
 
     They go over the frequencies that it was asked to keep of the most drawn; or over C, if it has
     more of these than of frequencies drawn; or over the frequencies drawn.

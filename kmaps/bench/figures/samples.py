@@ -1,4 +1,4 @@
-"""The figure ``features``: images next to what features see of them."""
+"""The figure ``features``: images next to drawings of their features."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -27,7 +27,7 @@ _SIDE_INCHES = 2.4
 def draw(
     dataset: Dataset, feature: Feature, extractor: Extractor, rows: list[int], paths: list[Path]
 ) -> None:
-    """Draw a row for each image into files: itself, what the feature saw of it, and its vector.
+    """Draw a row for each image into files: the image, its features drawn on it, and its vector.
 
     Gradients are strokes across them, the stronger the more energy the cell has in that
     orientation. Words are coloured dots at the centres of the smallest and the largest patches.

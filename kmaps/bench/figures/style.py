@@ -135,7 +135,7 @@ def _number(value: float) -> str:
 
 
 def legend_below(figure: Figure, axes: Iterable[Axes]) -> None:
-    """Name what the axes show, each once, below them, in as many columns as there is room for."""
+    """Name the series of the axes once, below the axes, in as many columns as fit."""
     shown: dict[str, Artist] = {}
     for ax in axes:
         for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):

@@ -33,7 +33,7 @@ which name a package with the same two modules."""
 
 
 def _half(module: str, name: str) -> Callable[[Any], Any]:
-    """Return what takes one half out of the package that an entry point names."""
+    """Return a loader of one half of the package that an entry point names."""
 
     def accept(loaded: Any) -> Any:
         if not isinstance(loaded, ModuleType):
@@ -57,7 +57,7 @@ SHOWN: "Registry[Shown]" = Registry(  # what shows the records of each kind
 
 
 def shown_of(records: list[dict]) -> "Shown":
-    """Return what shows some records; a ConfigError says that their kind is not known here."""
+    """Return the ``Shown`` of some records; a ConfigError says that their kind is unknown here."""
     name = records[0]["kind"]
     if name not in SHOWN:
         raise ConfigError(

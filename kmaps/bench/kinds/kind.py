@@ -1,4 +1,4 @@
-"""What measures a kind of experiment: its YAML, its cells, and how each is measured."""
+"""The measuring half of a kind of experiment: its YAML, its cells, and their measurement."""
 
 import hashlib
 import json
@@ -124,7 +124,7 @@ class Measured:
 
 
 class Kind(ABC):
-    """What measures a kind of experiment; `measure.py` of its package has one, called ``KIND``."""
+    """The measuring half of a kind; `measure.py` of its package has one, called ``KIND``."""
 
     model: ClassVar[type[Experiment]]  # the keys of its YAML files
     shown: ClassVar[Shown]  # its other half
@@ -185,11 +185,11 @@ class Kind(ABC):
         return {}
 
     def set_up(self, cell: Cell, *, skip_bad: bool = False) -> Any:
-        """Return what the cells of one batch share, such as the samples of a split."""
+        """Return the objects that the cells of one batch share, such as the samples of a split."""
         return None
 
     def warm_up(self, cell: Cell, shared: Any) -> None:
-        """Compile and load what a cell needs, along the path that its measurement takes."""
+        """Compile and load all that a cell needs, along the path that its measurement takes."""
         return None
 
     @abstractmethod

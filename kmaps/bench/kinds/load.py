@@ -224,7 +224,7 @@ def _from_pydantic(root: yaml.Node, whole: type[Model], error: Any) -> positions
 
 
 class _Unmeasured:
-    """What only measuring shows: it may turn out equal to anything."""
+    """A result that only measuring shows: it may turn out equal to anything."""
 
     def __eq__(self, other: object) -> bool:
         return True

@@ -1,4 +1,4 @@
-"""What shows the records of a kind of experiment: judged columns, measures, figures, sections."""
+"""The showing half of a kind of experiment: judged columns, measures, figures, sections."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -60,7 +60,7 @@ def _arrays_of(records: Sequence[Record], folder: Path, name: str) -> dict[str, 
 
 
 class Shown:
-    """What shows the records of a kind; `show.py` of its package has one, called ``SHOWN``.
+    """The showing half of a kind; `show.py` of its package has one, called ``SHOWN``.
 
     It imports nothing that measures, so that reading records does not either.
     """
@@ -71,7 +71,7 @@ class Shown:
     known_figures: ClassVar[Mapping[str, Figure]] = {}
 
     def measures(self, records: Sequence[Record]) -> tuple[str, ...]:
-        """Return what tables show unasked."""
+        """Return the measures that tables show by default."""
         return self.measured
 
     def figures(self, experiment: Any) -> dict[str, Figure]:

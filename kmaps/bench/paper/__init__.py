@@ -1,1 +1,1 @@
-"""What the papers say, and what the runs say of it: claims, printed numbers, verdicts, pages."""
+"""The papers' statements and our results on them: claims, printed numbers, verdicts, pages."""

@@ -1,4 +1,4 @@
-"""What a paper says in words, judged on records: one verdict per claim."""
+"""The statements of a paper in words, judged on records: one verdict per claim."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -98,7 +98,7 @@ def _ratio(
 def _repeated(
     records: Iterable[Record], values: Sequence[float], measure: str
 ) -> list[list[float]]:
-    """Return the numbers of a line, split by split: all repeats of what was timed again."""
+    """Return the numbers of a line, split by split: all repeats if it was timed again."""
     both = zip(records, values, strict=True)
     return [MEASURES[measure].repeats(record) or [value] for record, value in both]
 
@@ -124,7 +124,7 @@ def _is_redrawn(pairs: Sequence[table_lines.Pair]) -> bool:
 
 @dataclass(frozen=True)
 class JudgedClaim:
-    """A claim, or a comparison of the project, and what becomes of it on one run."""
+    """A claim, or a comparison of the project, and its outcome on one run."""
 
     id: str
     text: str

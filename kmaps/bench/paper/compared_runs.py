@@ -106,7 +106,7 @@ def _estimate(
 
 
 def changed_conditions(runs: Sequence[Run]) -> list[list[str]]:
-    """Return what differs between the runs: its name, and its values run by run."""
+    """Return the conditions that differ between the runs: name, and values run by run."""
     kept = []
     for name in _CHANGED:
         values = [_values(run.records, name) for run in runs]

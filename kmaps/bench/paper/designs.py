@@ -60,7 +60,7 @@ class CrossedSets:
 
     @property
     def jackknife_factor(self) -> float:
-        """What the sum of squares over the choices of training sets is multiplied by.
+        """The factor of the sum of squares over the choices of training sets.
 
         A choice of k of g sets leaves d = g - k out; the delete-d jackknife (Shao and Wu, Annals of
         Statistics 17, 1989) has the variance (g - d) / (d · number of choices) · Σ(θ - mean)².
@@ -107,7 +107,7 @@ class Outcomes:
 
     @cached_property
     def shares(self) -> NDArray[np.float64]:
-        """What each sample counts, as a share of all."""
+        """The weight of each sample, as a share of all."""
         if self.weights is None:
             return np.full(len(self.left), 1 / len(self.left))
         return self.weights / self.weights.sum()
@@ -135,7 +135,7 @@ class Outcomes:
 
     @cached_property
     def deviations(self) -> NDArray[np.float64]:
-        """What each sample adds to the difference's error: their squares sum to its variance."""
+        """Each sample's part of the difference's error: the squares sum to its variance."""
         return self.shares * (self.signs - self.shares @ self.signs)
 
 

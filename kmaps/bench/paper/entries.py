@@ -1,4 +1,4 @@
-"""What judging takes from the YAML files of kmaps, read without the models that check them."""
+"""The parts of kmaps' YAML files that judging needs, read without the models that check them."""
 
 from collections.abc import Iterable
 from functools import cache
@@ -37,7 +37,7 @@ def paper_of(name: str) -> str:
 
 
 def about(name: str) -> str:
-    """Return what an experiment is about; empty where it does not come with kmaps."""
+    """Return the subject of an experiment; empty where it does not come with kmaps."""
     return _read(name).get("about", "")
 
 

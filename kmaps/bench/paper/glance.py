@@ -117,7 +117,7 @@ def _besides(items: Sequence[Item], runs: Sequence[str]) -> Section:
 
 
 def _choices(records: Runs) -> list[Part]:
-    """Return the runs in which C was chosen: from what, and how many rows are at an edge of it."""
+    """Return the runs in which C was chosen: the values tried, and how many rows are at an edge."""
     body = [
         [_link(name), grid_text(records[name]), f"{at_edge} of {chosen}"]
         for name, (at_edge, chosen) in edges_of_runs(records).items()

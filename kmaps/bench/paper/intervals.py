@@ -182,7 +182,7 @@ def repeated_draws(differences: Values, outcomes: Sequence[Outcomes] | None) -> 
 
 
 def _of_samples(outcomes: Sequence[Outcomes], n_tests: int) -> tuple[float, float]:
-    """Return what one of some test sets adds to the variance of the mean, and its degrees."""
+    """Return one test set's part of the variance of the mean, and its degrees of freedom."""
     sizes = sorted({len(found.left) for found in outcomes})
     if len(sizes) > 1:
         counts = ", ".join(map(str, sizes))

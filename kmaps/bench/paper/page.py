@@ -1,4 +1,4 @@
-"""A run as a page: what was run and how, its tables, its claims, its figures."""
+"""A run as a page: its cells and conditions, its tables, its claims, its figures."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -78,7 +78,7 @@ def page(
 
 
 def _state(records: Sequence[Record]) -> list[Part]:
-    """Say how many cells were measured, when and where, which failed, and what seems to lack."""
+    """Say how many cells were measured, when and where, which failed, and which seem missing."""
     failed = [record for record in records if record["status"] != "ok"]
     said = [f"{len(records) - len(failed)} cells were measured"]
     days = sorted(str(record["started"])[:10] for record in records if record.get("started"))
@@ -122,7 +122,7 @@ def _commands(records: Sequence[Record]) -> list[str]:
 def _evidence(
     claims: Sequence[Mapping[str, Any]], records: Sequence[Record], correct: Mapping[str, Correct]
 ) -> list[Part]:
-    """Say what the intervals of accuracies come from, where a claim is about some."""
+    """Say how the intervals of accuracies are made, where a claim is about accuracies."""
     compared = {claim["measure"] for claim in claims if claim["relation"] != "smaller"}
     if "ap" in compared:
         return [Text("Average precisions are compared by their splits and draws alone.")]
@@ -145,7 +145,7 @@ def _evidence(
 
 
 def _conditions(records: Sequence[Record]) -> Table:
-    """Return how the cells were measured, and what was timed of them again: values and ranges."""
+    """Return the conditions of the cells, and of cells that were timed again: values and ranges."""
     versions = {f"{k} {v}" for r in records for k, v in (r.get("versions") or {}).items()}
     same = {
         name: {str(r[name]) for r in records if r.get(name) not in (None, "")} for name in _SAME

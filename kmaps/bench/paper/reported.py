@@ -1,4 +1,4 @@
-"""What the papers report, number by number and claim by claim, next to what runs have.
+"""The papers' numbers and claims, one by one, next to the results of runs.
 
 A baseline fails these when a number that it reproduced is worse, when a claim that held in it does
 not hold any more, when one is missing, or when what the paper says was changed. Verdicts on times
@@ -158,7 +158,7 @@ def _claim(run: str, claim: JudgedClaim) -> Item:
 
 
 def stored(items: Iterable[Item]) -> str:
-    """Return what :data:`STORED` keeps: what the papers say, and the standing of each."""
+    """Return the content of :data:`STORED`: the papers' statements, and the standing of each."""
     names = ("kind", "name", "run", "printed", "standing", "needs")
     kept = [{name: getattr(item, name) for name in names} for item in items]
     return json.dumps(kept, indent=1, ensure_ascii=False) + "\n"
@@ -203,7 +203,7 @@ def _worse(ours: Item | None, theirs: Item) -> str:
 
 
 def missing(items: Iterable[Item]) -> list[Failure]:
-    """Return what the runs should have and have not, whatever a baseline has."""
+    """Return the items that the runs should have and lack, whatever a baseline has."""
     return [
         Failure(item.name, item.run, "missing: no record of it in its run")
         for item in items

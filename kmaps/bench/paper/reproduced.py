@@ -1,4 +1,4 @@
-"""What becomes of the printed numbers: reproduced, better or worse, by one formula for all.
+"""The outcome of printed numbers: reproduced, better or worse, by one formula for all.
 
 A printed number is reproduced where ours is within a margin of it that was fixed beforehand:
 
@@ -148,21 +148,21 @@ def margin_of(ours: Sequence[float], n_splits: int) -> float:
 
 
 def outcome_of_points(printed: float, ours: float, margin: float) -> Outcome:
-    """Return what becomes of a percentage: more is better."""
+    """Return the outcome of a percentage: more is better."""
     if abs(ours - printed) <= margin + _SAME:
         return Outcome.REPRODUCED
     return Outcome.BETTER if ours > printed else Outcome.WORSE
 
 
 def outcome_of_ratio(printed: float, ours: float) -> Outcome:
-    """Return what becomes of a ratio of times: less is better."""
+    """Return the outcome of a ratio of times: less is better."""
     if printed / FACTOR <= ours <= printed * FACTOR:
         return Outcome.REPRODUCED
     return Outcome.BETTER if ours < printed else Outcome.WORSE
 
 
 def outcome_of_size(printed: float, ours: float) -> Outcome:
-    """Return what becomes of an error or of megabytes: less is better."""
+    """Return the outcome of an error or of megabytes: less is better."""
     if abs(ours - printed) <= printed * PERCENT / 100 + _SAME:
         return Outcome.REPRODUCED
     return Outcome.BETTER if ours < printed else Outcome.WORSE
@@ -206,7 +206,7 @@ def _by_split(number: PrintedNumber, runs: Mapping[str, Lines]) -> dict[int, flo
 
 
 def _ours(number: PrintedNumber, runs: Mapping[str, Lines]) -> float | None:
-    """Return what our records have, in the number's unit: the mean over splits, times' median."""
+    """Return our records' value in the number's unit: the mean over splits, times' median."""
     records = _records(number, runs)
     measure = MEASURES["rms" if number.measure == SUM_OF_SQUARES else number.measure]
     values = [value for record in records if (value := measure.value(record)) is not None]

@@ -1,4 +1,4 @@
-"""What the papers say in words, once, and what decides it besides the experiments.
+"""The statements of the papers in words, and the tests besides experiments that decide them.
 
 ``claims.csv`` has the claims with their identifiers and sources; the ``claims`` of experiment files
 refer to them. ``criteria.csv`` has what decides each part of a claim, the same on every page: a
@@ -29,7 +29,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Criterion:
-    """What decides a part of a claim, on every page by the same bound."""
+    """The criterion that decides a part of a claim, on every page by the same bound."""
 
     id: str  # the claim
     part: str  # a word or two; empty where the claim has one part
@@ -50,7 +50,7 @@ class Paper:
 
 @dataclass(frozen=True)
 class Elsewhere:
-    """What decides a claim, or a part of it, besides the experiments."""
+    """The tests besides experiments that decide a claim, or a part of it."""
 
     id: str  # the claim
     test: str  # file::name of the test that decides it
@@ -82,7 +82,7 @@ def criterion(id: str, part: str) -> Criterion:
 
 @cache
 def elsewhere() -> tuple[Elsewhere, ...]:
-    """Return what decides claims besides the experiments."""
+    """Return the tests besides experiments that decide claims."""
     return tuple(Elsewhere(**line) for line in read_lines("elsewhere.csv"))
 
 

@@ -37,7 +37,7 @@ def claims_parts(claims: Sequence[JudgedClaim]) -> list[Part]:
 
 
 def _criteria(names: Sequence[str]) -> list[Part]:
-    """Return what decides the papers' claims on a page, with the words and the reason of each."""
+    """Return the criteria of the papers' claims on a page, with their words and reasons."""
     used = [one for (name, _), one in criteria().items() if name in names]
     head = ["claim", "its words", "needed", "why"]
     rows = [

@@ -38,7 +38,7 @@ _HALVINGS = 40
 
 
 class Verdict(StrEnum):
-    """What an interval says about a relation."""
+    """The verdict of an interval on a relation."""
 
     HOLDS = "holds"
     FAILS = "fails"
@@ -69,7 +69,7 @@ def unknown(value: float, reason: str) -> Estimate:
 
 
 def decide(relation: Relation, by: float, low: float, high: float) -> Verdict:
-    """Return what the interval from ``low`` to ``high`` says about a relation.
+    """Return the verdict of the interval from ``low`` to ``high`` on a relation.
 
     ``above``: the difference is at least ``by``. ``about``: it lies within ± ``by``.
     ``smaller``: the ratio is at least ``by``. The relation holds when it is true on all of the
@@ -86,7 +86,7 @@ def decide(relation: Relation, by: float, low: float, high: float) -> Verdict:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two rows under a claim, and what it says of them."""
+    """Two rows under a claim, and the outcome of their comparison."""
 
     where: str  # the rows that are compared
     relation: Relation
@@ -96,11 +96,11 @@ class Comparison:
 
     @property
     def bound(self) -> float:
-        """What the difference or the ratio is held against."""
+        """The bound that the difference or the ratio is compared with."""
         return DEFAULT_BY[self.relation] if self.by is None else self.by
 
     def verdict(self, alpha: float) -> Verdict:
-        """Return what the interval of an error probability says; it has to be there."""
+        """Return the verdict of the interval of an error probability, which must be there."""
         if self.estimate.bounds is None:
             raise ValueError("an estimate without an interval has no verdict")
         return decide(self.relation, self.bound, *self.estimate.bounds(alpha))

@@ -24,7 +24,7 @@ _MAY_BE_SURROGATE = re.compile(rb"\\u[dD]")
 
 
 def content_of(file: BinaryIO, path: Path) -> bytes:
-    """Return what an open file holds; refuse one that is larger than any run writes."""
+    """Return the content of an open file; refuse a file that is larger than any run writes."""
     size = os.fstat(file.fileno()).st_size
     if size > MOST_BYTES:
         raise InputError(f"{path}: {size:,} bytes, at most {MOST_BYTES:,} are read")
@@ -79,7 +79,7 @@ class AppendedFile(ABC):
 
     @abstractmethod
     def _read(self, content: bytes) -> int:
-        """Take what the file held when it was opened; return the length of its whole lines."""
+        """Read the content that the file had at opening; return the length of whole lines."""
 
     def __enter__(self) -> Self:
         if self.path.exists() and not self.path.is_file():

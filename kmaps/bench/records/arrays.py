@@ -145,7 +145,7 @@ class Correct:
 
     @property
     def arrays(self) -> Arrays:
-        """What the file keeps of a cell: a bit a sample, and the sizes of the classes."""
+        """The arrays that the file keeps of a cell: a bit per sample, and the classes' sizes."""
         return {"bits": np.packbits(self.correct), "per_class": self.per_class.astype(np.uint32)}
 
 

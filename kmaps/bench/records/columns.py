@@ -1,4 +1,4 @@
-"""The columns of a record: what a cell is, how it was measured, and what came out."""
+"""The columns of a record: a cell's identity, its conditions, and its results."""
 
 import csv
 from collections.abc import Callable, Mapping
@@ -16,7 +16,7 @@ FORMAT = 2  # the format of records; a file of another one is refused
 
 @dataclass(frozen=True)
 class Column:
-    """What a column of records means and holds."""
+    """The meaning and the type of a column of records."""
 
     meaning: str
     holds: str  # the type of its values, a key of _FITTING

@@ -19,7 +19,7 @@ Pair = tuple[Record, Record]
 
 
 def row_names(record: Record) -> dict[str, Any]:
-    """Return what a selection can name of a record: :attr:`Row.names`, and more of a study.
+    """Return the names by which selections pick a record: :attr:`Row.names`, and more in a study.
 
     Of ranges also the ``range``, its ``levels`` and the outputs, of pairs of samples the
     ``columns``: rows are compared where all of these agree, unless a selection names them.
@@ -35,7 +35,7 @@ _OF_STUDIES = ("range", "levels", "columns")
 
 @dataclass(frozen=True)
 class Line:
-    """A row under one reduction and kernel, with what selections can name of it."""
+    """A row under one reduction and kernel, with the names by which selections pick it."""
 
     setting: str
     reduction: str
@@ -65,7 +65,7 @@ def lines_of(records: Iterable[Record]) -> Lines:
 
 
 def line_labels(lines: Iterable[Line]) -> dict[Line, str]:
-    """Return the labels of all lines of a run: the labels of their rows, and what these are on."""
+    """Return the labels of all lines of a run: the rows' labels, and the data that they are on."""
     lines = list(lines)
     labels, _ = short_labels(line.row for line in lines)
     found = {}

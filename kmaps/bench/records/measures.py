@@ -1,4 +1,4 @@
-"""The measures: what tables can show of records, with their units."""
+"""The measures: the quantities that tables can show of records, with their units."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _SMALLEST = 1e-6  # printed without an exponent
 
 @dataclass(frozen=True)
 class Measure:
-    """What a table can show: a sum of record columns, its unit there and its unit as printed."""
+    """A quantity of tables: a sum of record columns, its unit there and its unit as printed."""
 
     title: str  # heading of the block, with the printed unit
     columns: tuple[str, ...]  # the record columns that add up to the measure
@@ -29,7 +29,7 @@ class Measure:
     def value(self, record: Mapping[str, Any]) -> float | None:
         """Return the measure of a record, None where a part of it was not measured.
 
-        Of what was timed again it is the median of the repeats.
+        For cells that were timed again it is the median of the repeats.
         """
         repeats = self.repeats(record)
         if repeats:
@@ -61,7 +61,7 @@ def _measured(line: Mapping[str, Any]) -> dict[str, float]:
 
 
 class _AsAnnfmCounts(Measure):
-    """The paper's bytes; records leave them out where packed codes are what annfm counts too."""
+    """The paper's bytes; records leave them out where annfm too counts packed codes."""
 
     def value(self, record: Mapping[str, Any]) -> float | None:
         counted = super().value(record)

@@ -1,4 +1,4 @@
-"""Short labels of rows, in the papers' words: what tables, pages and figures show.
+"""Short labels of rows, in the papers' words, for tables, pages and figures.
 
 First the words for methods, their parameters, solvers and learners; then the labels, made last, of
 all rows of a table together.
@@ -126,7 +126,7 @@ def short_labels(rows: Iterable[Row]) -> tuple[dict[str, str], list[str]]:
 
 
 def short_names(rows: Iterable[Row]) -> dict[str, str]:
-    """Return what the labels of the rows of a table begin with, by the identity of a row."""
+    """Return the beginnings of the labels of a table's rows, by the identity of a row."""
     rows = list(rows)
     table = _Table(rows)
     return {row.identity: _learner(row) or table.name(row) for row in rows}
@@ -144,7 +144,7 @@ _SETTINGS: dict[str, Wording] = {
 
 
 class _Table:
-    """What the rows of a table differ in, which decides what the label of each has to say."""
+    """The parameters in which the rows of a table differ, which decide each row's label."""
 
     def __init__(self, rows: Sequence[Row]) -> None:
         self.rows = rows
@@ -178,7 +178,7 @@ class _Table:
         return ", ".join(parts)
 
     def said_once(self) -> list[str]:
-        """Return what the labels leave out, by method and by learner."""
+        """Return the parameters that the labels leave out, by method and by learner."""
         said: dict[str, dict[str, None]] = {}
         if self.one_map:
             said["all learners"] = {f"on the {words_of(self.one_map).name}": None}

@@ -20,7 +20,7 @@ def is_third_party(method: str) -> bool:
 
 @dataclass(frozen=True)
 class Row:
-    """What tells one line of a table from the others of its kernel, reduction and setting.
+    """The keys that distinguish a line of a table within its kernel, reduction and setting.
 
     ``method`` is a reference, the name of a map, or the place in Python of a third-party
     estimator; ``params`` are those that the experiment names, without the kernel; ``solver`` is
@@ -51,7 +51,7 @@ class Row:
 
     @property
     def names(self) -> dict[str, Any]:
-        """What a selection of rows can name, by name.
+        """The names by which selections pick a row, with their values.
 
         A map's parameter ``method`` takes the place of the map's name. What solves its problem by
         itself, an exact kernel or a third-party classifier, has no solver that a map could share.

@@ -94,7 +94,7 @@ def _statistics(group: Sequence[Record], name: str) -> dict[str, Any]:
 
 
 def _repeated(group: Sequence[Record], measure: Measure) -> dict[str, Any]:
-    """Return the statistics of what was timed again, empty for what was not."""
+    """Return the statistics of repeated measurements, empty where there are none."""
     repeats = [measure.repeats(record) for record in group]
     values = [value for some in repeats for value in some]
     if not values:
@@ -141,7 +141,7 @@ def _natural(text: str) -> list:
 
 
 def mixed_conditions(records: Iterable[Record]) -> list[str]:
-    """Return the names of the conditions that differ; of what was timed again, of its repeats."""
+    """Return the names of the conditions that differ; after `kmaps time`, of its repeats."""
     lines = [line for record in records for line in timed(record) or [record]]
     seen = [{name: line.get(name) for name in CONDITIONS} for line in lines]
     return [name for name in CONDITIONS if len({conditions[name] for conditions in seen}) > 1]

@@ -38,7 +38,7 @@ def read_times(folder: Path) -> list[Line]:
 
 
 def with_times(records: Sequence[Record], folder: Path) -> list[Record]:
-    """Return records with what was timed of them, at their C and at the one in common."""
+    """Return records with the times of their repeats, at their C and at the one in common."""
     lines = read_times(folder)
     known = {record["key"] for record in records}
     if lines and not any(line["key"] in known for line in lines):
@@ -153,7 +153,7 @@ SECONDS = ("fit_s", "encode_s", "convert_s", "train_s", "predict_s", "cv_s")
 
 @dataclass(frozen=True)
 class Forecast:
-    """What some cells took once."""
+    """The past costs of some cells."""
 
     cells: int  # how many were asked for
     known: int  # how many of them there is a record of
@@ -163,7 +163,7 @@ class Forecast:
 
 
 def forecast(keys: Collection[str], records: Iterable[Record]) -> Forecast:
-    """Sum up what the cells of some keys took, as far as they are on record."""
+    """Sum up the past costs of the cells of some keys, as far as they are on record."""
     wanted = set(keys)
     known = [one for one in records if one["key"] in wanted and one["status"] == "ok"]
     seconds = [s for one in known for name in SECONDS if (s := one.get(name)) is not None]

@@ -57,7 +57,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Picture:
-    """A file of an image, and what it shows in words."""
+    """An image file, and a description of it in words."""
 
     path: Path
     said: str
@@ -83,7 +83,7 @@ class Page(Section):
 
 
 def as_markdown(part: Part, level: int = 1) -> str:
-    """Return a part in Markdown, without a newline at its end; nothing of what folds."""
+    """Return a part in Markdown, without a newline at its end and without folded parts."""
     match part:
         case Text(text):
             return forms.markdown(text)
@@ -153,7 +153,7 @@ def as_html(page: Page, *, opened: bool = False) -> str:
 
 
 def _embedded() -> Callable[[Picture], str]:
-    """Return what gives the address of an image, its bytes; none beyond what there is room for."""
+    """Return a function that gives an image's bytes as its address, as long as there is room."""
     known: dict[Path, str] = {}
 
     def address(of: Picture) -> str:
@@ -180,7 +180,7 @@ def _places() -> Callable[[Section], str]:
 
 @cache
 def _parser() -> "MarkdownIt":
-    """Return what makes HTML of Markdown: HTML in it is text, and images are links."""
+    """Return a parser of Markdown for HTML: HTML in it is text, and images are links."""
     from markdown_it import MarkdownIt
 
     return MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")

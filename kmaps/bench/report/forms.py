@@ -118,7 +118,7 @@ def _latex_column(name: str) -> str:
 
 
 def latex_label(words: Sequence[str]) -> str:
-    r"""Return what ``\ref`` calls a table by, of the words that tell it from the others."""
+    r"""Return the label of a table for ``\ref``, from the words that distinguish the table."""
     return "tab:" + re.sub(r"[^A-Za-z0-9.]+", "-", " ".join(filter(None, words))).strip("-")
 
 

@@ -1,4 +1,4 @@
-"""Rows as points, what they reach over what they cost, and the front that no other row beats."""
+"""Rows as points, quality over cost, and the front that no other row beats."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field

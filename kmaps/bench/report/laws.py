@@ -98,7 +98,7 @@ def power_laws(
 
 
 def falls(records: Iterable[Record]) -> list[PowerLaw]:
-    """Return how the errors of maps on pairs fall, of what was measured at two places or more."""
+    """Return how the errors of maps on pairs fall, for maps measured at two places or more."""
 
     def falling(name: str) -> Value:
         def value(record: Record) -> float | None:

@@ -71,7 +71,7 @@ def render(
 
 
 def tables(records: Iterable[Record], measures: Sequence[str]) -> list[Part]:
-    """Return the tables of some measures of records as parts of a page, and what they mark."""
+    """Return the tables of some measures of records as parts of a page, and their marks."""
     records = list(records)
     summary = summarize(records, measures)
     said = [*notes(records), *_mark_notes(records, summary)]
@@ -79,7 +79,7 @@ def tables(records: Iterable[Record], measures: Sequence[str]) -> list[Part]:
 
 
 def _mark_notes(records: Sequence[Record], lines: Sequence[Line]) -> list[str]:
-    """Return what the marks mean that a table has, and which C is one for all."""
+    """Return the meanings of a table's marks, and of the C that is one for all."""
     marks = [meaning for name, meaning in MARKS.items() if any(line[name] for line in lines)]
     common = {line["C"] for record in records for line in record.get("common_repeats", ())}
     shown = bool(common) and "time-common" in {line["measure"] for line in lines}
@@ -92,7 +92,7 @@ def _mark_notes(records: Sequence[Record], lines: Sequence[Line]) -> list[str]:
 
 
 def notes(records: Iterable[Record]) -> list[str]:
-    """Return what holds for all rows of a table, so that its labels and titles leave it out."""
+    """Return the settings that all rows of a table share, which labels and titles leave out."""
     records = list(records)
     _, said_once = short_labels(map(Row.of, records))
     short = short_features(records)
@@ -170,7 +170,7 @@ def _side_by_side(blocks: Sequence[Block]) -> Block:
 
 
 def _words(line: dict[str, Any], features: dict[str, str]) -> list[str]:
-    """Return what distinguishes a table from tables of other settings, reductions, measures."""
+    """Return the words that distinguish a table from tables of other settings and measures."""
     normalize = "" if line["normalize"] == "none" else line["normalize"]
     setting = line["experiment"], line["setting"], line["dataset"], features[line["features"]]
     return [*setting, normalize, line["reduction"], line["measure"]]
@@ -217,7 +217,7 @@ def _signs(line: dict[str, Any], measure: Measure, name: str) -> str:
 
 
 def _spread(text: str) -> str:
-    """Return what follows a mean: nothing where the printed digits do not vary."""
+    """Return the spread after a mean: nothing where the printed digits do not vary."""
     return f" ± {text}" if float(text) else ""
 
 
@@ -232,7 +232,7 @@ def _title(lines: list[dict[str, Any]], measure: Measure, features: str) -> str:
 
 
 def _repeats(lines: list[dict[str, Any]]) -> str:
-    """Say how often was timed again what was."""
+    """Say how often the cells that were timed again were timed."""
     repeats = {line["repeats"] for line in lines} - {0}
     if not repeats:
         return ""

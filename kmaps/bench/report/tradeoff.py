@@ -1,4 +1,4 @@
-"""What trade-offs come to: the points of each learner, means over draws or splits; their table."""
+"""Results of trade-offs: the points of each learner, means over draws or splits; their table."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ class TrialPoint:
 
     @property
     def setting(self) -> tuple[bool, float]:
-        """What tells its C from others': the value, or that it was chosen."""
+        """The words that distinguish its C from others': the value, or that it was chosen."""
         return self.is_chosen, 0.0 if self.is_chosen else self.C
 
 
@@ -75,7 +75,7 @@ def has_times(found: Iterable[LearnerPoints]) -> bool:
 
 
 def _named(record: Record) -> str:
-    """Return the name of a record's learner; refuse a record that lacks what its point has."""
+    """Return the name of a record's learner; refuse a record that lacks values of its point."""
     name, C = (record["learner"].get(key) for key in ("name", "C"))
     numbers = record["dim"], record["n_test"], record["params"].get("n_frequencies", 0)
     if isinstance(name, str) and (C == "auto" or is_number(C)) and all(map(is_number, numbers)):
@@ -112,7 +112,7 @@ def _point(group: Sequence[Record], measure: str) -> TrialPoint:
 
 
 def tradeoff_table(records: Iterable[Record]) -> Table:
-    """Return a table of the points: what each learner keeps, costs and attains."""
+    """Return a table of the points: the frequencies, the cost and the quality of each learner."""
     records = list(records)
     lines = [_line(one, point) for one in learners(records) for point in one.points]
     title = quality(records).replace("_", " ")

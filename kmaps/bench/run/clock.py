@@ -27,21 +27,21 @@ Result = TypeVar("Result")
 
 
 class Timing:
-    """What a measurement calls. This one notes nothing, for warm-ups; :class:`Clock` measures."""
+    """The clock's interface. This one notes nothing, for warm-ups; :class:`Clock` measures."""
 
     def begin(self) -> None:
-        """Begin the part whose memory and warnings count; what came before prepared it."""
+        """Begin the part whose memory and warnings count; work before it was preparation."""
 
     def timed(self, column: str) -> AbstractContextManager[None]:
         """Note the seconds that a block takes, in a column of the record."""
         return nullcontext()
 
     def best(self, column: str, call: Callable[[], Result], repeats: int) -> Result:
-        """Make a call several times and note the least seconds; return what it returned last."""
+        """Make a call several times and note the least seconds; return the last result."""
         return call()
 
     def seconds(self, call: Callable[[], Result]) -> tuple[Result, float]:
-        """Make a call; return what it returned and the seconds it took, which are not noted."""
+        """Make a call; return its result and the seconds it took, which are not noted."""
         return call(), 0.0
 
     def note(self, **seconds: float) -> None:
@@ -78,12 +78,12 @@ def held(n_processors: int) -> Iterator[None]:
 
 
 def _affinity() -> Callable[..., Any] | None:
-    """Return what gets and sets the processors that this process may run on."""
+    """Return functions that get and set the processors that this process may run on."""
     return getattr(psutil.Process(), "cpu_affinity", None)
 
 
 class Clock(Timing):
-    """Times the pieces of one cell; a context manager, after which ``columns`` has what was noted.
+    """Times the pieces of one cell; a context manager, after which ``columns`` has the results.
 
     Times are wall times by ``perf_counter``. Memory is what the process needed beyond what it held
     when the measured part began: the kernel's high-water mark of the resident memory, which is
@@ -200,7 +200,7 @@ class Load:
 
 
 class Watch:
-    """Watches what else the machine does, from when it is made."""
+    """Watches the other work of the machine, from its construction on."""
 
     def __init__(self) -> None:
         self._start, self._own, self._counted = perf_counter(), process_time(), _counted()
@@ -219,7 +219,7 @@ class Watch:
 
 
 def unmeasured() -> list[str]:
-    """Return what this system does not report, in words; nothing on Linux."""
+    """Return the measurements that this system does not report, in words; none on Linux."""
     with Clock() as clock:
         counted = _counted()
     lacking = {

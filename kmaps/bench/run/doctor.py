@@ -1,4 +1,4 @@
-"""What of a machine and an installation can spoil a run, and what to do about it."""
+"""The faults of a machine or an installation that can spoil a run, and their remedies."""
 
 import os
 import platform

@@ -77,7 +77,7 @@ class Import:
 def imports_of(
     cells: Iterable[Cell], experiment: Experiment, allow: Collection[str], allow_code: bool
 ) -> list[Import]:
-    """Return what third-party rows import; nothing is imported here.
+    """Return the imports of third-party rows; nothing is imported here.
 
     The user allows installed packages by name, and all modules in the experiment's folder together.
     """
@@ -93,7 +93,7 @@ def imports_of(
 def importable(
     cells: Collection[Cell], experiment: Experiment, allow: Collection[str], allow_code: bool
 ) -> Path | None:
-    """Refuse rows that import what nobody allowed; return the folder whose modules others import.
+    """Refuse rows with imports that nobody allowed; return the folder of the allowed modules.
 
     A ConfigError has every such row and its place, one per line.
     """
@@ -183,7 +183,7 @@ class Entry:
 
 
 def agenda(names: Iterable[str], out: Path, preset: str | None = None) -> list[Entry]:
-    """Return the experiments in the order of what they may take, those never published last.
+    """Return the experiments in the order of their expected times, unpublished ones last.
 
     Those without the preset are left out; the folders of their records are in ``out``.
     """

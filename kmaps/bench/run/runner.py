@@ -86,7 +86,7 @@ class Tally:
         self._progress(Progress(done, self._failed, self._total, left / self._jobs, record))
 
     def _mean(self, method: str) -> float:
-        """Return what a measurement of a method takes; of any, where none of its has ended."""
+        """Return the mean time of a method's measurements; of all methods' where it has none."""
         if method in self._seconds:
             return self._seconds[method] / self._n_done[method]
         return sum(self._seconds.values()) / self._n_done.total()
@@ -94,7 +94,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class Workers:
-    """What measures batches of cells: processes of this machine, or the workers of a Dask cluster.
+    """The place that measures batches of cells: processes of this machine, or a Dask cluster.
 
     ``jobs`` batches are measured at the same time, with ``threads`` for each cell. Concurrent cells
     compete for memory bandwidth: more than one disturbs the times, never the accuracies. A cluster
@@ -114,7 +114,7 @@ class Workers:
     def measured(
         self, kind: Kind, function: Function, batches: Sequence[Batch]
     ) -> Generator[tuple[Finished, dict[str, Any]], None, None]:
-        """Yield what has ended, and columns of the computer that measured it if it is another."""
+        """Yield finished measurements, with columns of the computer if another one measured."""
         if self.client is not None:
             from kmaps.bench.run.cluster import run_on_cluster
 

@@ -1,4 +1,4 @@
-"""What experiment files of every kind share: names that are checked, datasets, features."""
+"""Fields that experiment files of every kind share: checked names, datasets, features."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -109,7 +109,7 @@ class Files(Model):
 
 
 def checked(check: Callable[[Any], object]) -> AfterValidator:
-    """Return what calls a function on a value, which raises a ValueError, and keeps the value."""
+    """Return a validator that calls a function on a value, which may raise, and keeps the value."""
 
     def keep(value: Any) -> Any:
         check(value)
@@ -121,7 +121,7 @@ def checked(check: Callable[[Any], object]) -> AfterValidator:
 def known_name(
     what: str, names: Callable[[], Iterable[str]], unless: Callable[[str], bool] | None = None
 ) -> AfterValidator:
-    """Return what refuses a name that is not among some, unless it is of another form."""
+    """Return a validator that refuses unknown names, except names of another form."""
 
     def check(value: str) -> None:
         known = list(names())
@@ -202,7 +202,7 @@ def _known_dataset(value: str, info: pydantic.ValidationInfo) -> str:
 
 
 class Data(Model):
-    """What cells are measured on: images that come with kmaps, unless a validator differs."""
+    """The data that cells are measured on: packaged images, unless a validator differs."""
 
     _source: Any = None
     _has_images: bool = True
@@ -328,7 +328,7 @@ class Claim(Model):
 
 
 class Experiment(Model):
-    """What every experiment has, whatever its kind.
+    """The keys that every experiment has, whatever its kind.
 
     What its file names is relative to the folder ``base``, and that to the folder of the file.
     """

@@ -67,7 +67,7 @@ def brief(value: Any) -> str:
 
 
 def problem_of(error: Any) -> str:
-    """Return what pydantic says is wrong, with the value that was given where it leaves it out."""
+    """Return pydantic's message about a mistake, with the given value where it leaves it out."""
     message = error["msg"].removeprefix("Value error, ")
     if message.startswith("Input "):
         return f"{message.removeprefix('Input ')}, got {brief(error['input'])}"

@@ -87,7 +87,7 @@ class Estimator(Model):
 
 
 def searched(entry: dict[str, Any]) -> dict[str, Any]:
-    """Return what tells the row of an estimator from one without a search."""
+    """Return the words that distinguish an estimator's row from the row without a search."""
     return {"search": entry["search"]} if entry["search"] else {}
 
 
@@ -197,7 +197,7 @@ def _entry_mistakes(entry: dict[str, Any], kernels: list, row_keys: Sequence[str
 
 
 def _trials(entry: dict[str, Any], kernels: list) -> Iterator[tuple[Place, str]]:
-    """Try every row of an entry; say what it objects to."""
+    """Try every row of an entry; yield its objections."""
     rows = list(map_rows(entry, kernels))
     empty = [key for key, value in entry.items() if value == []]
     if empty:

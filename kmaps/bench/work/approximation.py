@@ -31,7 +31,7 @@ def made_for(
 def outputs(
     feature_map: Any, options: Mapping[str, Any], points: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Fit a map on a range of values; return so many of these, and what it makes of each."""
+    """Fit a map on a range of values; return some of the values, and the outputs of each."""
     feature_map.fit(_learned(options)[:, None])
     values = errors.Range.parse(options["range"], options["integers"]).values(points)
     return values, errors.encode(feature_map, values[:, None])

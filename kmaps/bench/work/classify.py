@@ -62,7 +62,7 @@ class Choosing:
 
 
 def warm_up(spec: ModelSpec, C: float, split: Split) -> None:
-    """Compile and load what a model needs, along the path that its measurement takes."""
+    """Compile and load all that a model needs, along the path that its measurement takes."""
     if spec.solver == "coded":
         # Which loops are compiled follows from the levels and from how many codes are zero.
         model = _coded(spec, C, 1.0, max_iter=1, tol=0.9)
@@ -279,7 +279,7 @@ def choose_c(
 
 
 def predictor(spec: ModelSpec, x: Array, y: NDArray[np.int64]) -> models.Predict:
-    """Return what trains a row with each C on some of the samples, and predicts others."""
+    """Return a function that trains a row with each C on some samples and predicts others."""
     if is_third_party(spec.method) and spec.solver != "coded":
         return _own_predictor(spec, x, y)
     if spec.solver == "coded":
@@ -299,7 +299,7 @@ def predictor(spec: ModelSpec, x: Array, y: NDArray[np.int64]) -> models.Predict
 
 
 def _own_predictor(spec: ModelSpec, x: Array, y: NDArray[np.int64]) -> models.Predict:
-    """Return what predicts with a third-party estimator, which never sees labels left out."""
+    """Return the same for a third-party estimator, which never sees labels left out."""
 
     def predict(
         grid: Sequence[float], train: models.Places, test: models.Places

@@ -1,4 +1,4 @@
-"""What trains on the frequencies of a trade-off, by name; nothing is imported until it trains."""
+"""The learners of a trade-off, by name; nothing is imported until one trains."""
 
 from collections.abc import Callable
 from typing import Any

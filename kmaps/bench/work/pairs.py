@@ -25,7 +25,7 @@ from kmaps.kernels import OF_ONE_VARIABLE, STATIONARY
 
 
 def scalar_of(name: str, sigma: float) -> str | ScalarKernel:
-    """Return what maps and :func:`kmaps.gram` take for a kernel's name."""
+    """Return the argument that maps and :func:`kmaps.gram` take for a kernel's name."""
     if name not in OF_ONE_VARIABLE:
         return name
     signature = STATIONARY[name](sigma)

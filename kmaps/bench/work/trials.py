@@ -109,7 +109,7 @@ class Trials:
         return self._small
 
     def exact(self, kernel: str, C: float, timing: Timing) -> Tried:
-        """Measure the exact kernel; return the columns of its record, and what it predicts."""
+        """Measure the exact kernel; return the columns of its record, and the predicted labels."""
         tasks, measured = self.tasks, []
         for y_train, y_test in tasks.labels:
             model = KernelSVC(kernel, C, solver="libsvm").fit(tasks.x_train, y_train)
@@ -224,7 +224,7 @@ def _path(
     y: Labels,
     output: Literal["predict", "decision_function"],
 ) -> Predict:
-    """Return what trains a learner with each C on some samples, and judges others."""
+    """Return a function that trains a learner with each C on some samples and judges others."""
     name = learner["name"]
     if name not in CHOOSERS:
         return along_c(LEARNERS[name](1.0), encoded, y, output)
@@ -290,7 +290,7 @@ def _score(tasks: Tasks, model: Any, encode: Callable, truth: Any, timing: Timin
 
 
 def _mean(measured: list[Tried]) -> Tried:
-    """Return the means over the tasks; of one task what it is."""
+    """Return the means over the tasks; a single task's values stay as they are."""
     if len(measured) == 1:
         return measured[0]
     columns = [of_task for of_task, _ in measured]

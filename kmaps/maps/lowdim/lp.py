@@ -34,7 +34,7 @@ _MOST_EXCHANGES = 50
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """What `minimise` found: coefficients, C, the residual Ax - b and each row's dual weight."""
+    """The result of `minimise`: coefficients, C, the residual Ax - b, each row's dual weight."""
 
     x: NDArray
     error: float
@@ -97,7 +97,7 @@ def _worst_of_segments(residual: NDArray, least: float) -> NDArray:
 
 @dataclass(frozen=True, eq=False)
 class _Program:
-    """What does not depend on the rows."""
+    """The part of a program that does not depend on the rows."""
 
     price: NDArray
     gamma: float

@@ -179,7 +179,7 @@ class GlobalSearch:
         return np.union1d(chosen, np.concatenate(ends))
 
     def _read(self, dual: NDArray) -> tuple[float, NDArray, NDArray]:
-        """Return what a dual proves at best, its q, and an upper bound of q on each cell.
+        """Return the best bound that a dual proves, its q, and an upper bound of q on each cell.
 
         A cubic through values and slopes at both ends is bounded by its Bernstein coefficients and
         is off by at most width⁴/384 times the fourth derivative.

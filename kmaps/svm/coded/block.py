@@ -72,7 +72,7 @@ class State:
 
 
 class StepResult(NamedTuple):
-    """What a step returns."""
+    """The result of a step."""
 
     state: State
     table: Table | None
@@ -97,7 +97,7 @@ def begin(task: loops.Task, n_weights: int, seed: tuple[int, ...], alpha: Floats
 
 
 def moved(state: State, total: Table | None, step: float) -> State:
-    """Go so much of the way to what all blocks proposed, of which ``total`` are the weights."""
+    """Go ``step`` of the way that all blocks proposed, whose weights are ``total``."""
     if step == 0 or state.proposed is None or total is None:
         return replace(state, proposed=None, climb=None)
     alpha = state.proposed
@@ -299,7 +299,7 @@ def propose(block: CodedProblem, state: State, total: Table, scale: float) -> St
 
 
 def gain(block: CodedProblem, state: State, total: Table, constant: float) -> StepResult:
-    """Return what the dual gains by the proposed step, whose weights are ``total``."""
+    """Return the dual's gain by the proposed step, whose weights are ``total``."""
     climb = _climb_of(state)
     task, alpha = block.part(climb.free).task, state.alpha[climb.free]
     proposed = present(state.proposed, "the proposed step")[climb.free]

@@ -63,7 +63,7 @@ def solve(
 
 
 class _Descent:
-    """A problem on its way to a small gap: variables, weights, and what was spent."""
+    """A problem on its way to a small gap: variables, weights, and the effort so far."""
 
     def __init__(
         self,
@@ -165,7 +165,7 @@ class _Descent:
 
 
 def aim(tol: float, gap: float) -> float:
-    """Return by what to lower the goal: the gap added up during a pass is an estimate."""
+    """Return the factor that lowers the goal: the gap added up during a pass is an estimate."""
     return min(max(MARGIN * tol / gap, 0.1), MARGIN)
 
 
@@ -196,7 +196,7 @@ class Face:
         self.evaluations = 0  # of rows
 
     def climb(self, weights: NDArray[np.float32], constant: float) -> tuple[float, float]:
-        """Move the variables and the weights; return the new constant and what the dual gained."""
+        """Move the variables and the weights; return the new constant and the dual's gain."""
         values = self._margins(weights, constant)
         slopes = self.task.targets - values - self.task.ridge * self.alpha
         slopes -= self.task.epsilon * np.sign(self.alpha)
@@ -237,7 +237,7 @@ class Face:
         return step
 
     def _product(self, step: NDArray, change: NDArray) -> tuple[float, NDArray[np.float64]]:
-        """Set ``change`` to the weights of a step; return their constant and what it bends."""
+        """Set ``change`` to the weights of a step; return their constant and the curvature."""
         constant = self.problem.rebuild(step, change)
         return constant, self._margins(change, constant) + self.task.ridge * step
 

@@ -1,4 +1,4 @@
-"""What the classifiers and regressors on codes share: parameters, codes, the descent, files.
+"""The base of classifiers and regressors on codes: parameters, codes, the descent, files.
 
 Each problem is one of LIBLINEAR's, with the bias as one more, regularised weight, on the features φ
 of a map (hkm, lac, ...) of which only a table on the levels exists:
@@ -277,13 +277,13 @@ class CodedEstimator(Learner):
         return self.model_.baseline
 
     def plot_function(self, feature: int | str, *, ax: Any = None) -> "FunctionDisplay":
-        """Draw what a feature adds to the scores, by default in a new axes of matplotlib."""
+        """Draw the function that a feature adds to the scores, by default in new axes."""
         from kmaps.displays import FunctionDisplay
 
         return FunctionDisplay.from_estimator(self, feature, ax=ax)
 
     def function(self, feature: int | str) -> FeatureFunction:
-        """Return what a feature adds to the scores, on its levels.
+        """Return the function that a feature adds to the scores, on its levels.
 
         The feature is a number, or a name if the training samples came with names. The scores of a
         sample are ``baseline_`` plus the values of all features, each on the level nearest to the
@@ -336,7 +336,7 @@ class CodedEstimator(Learner):
         return str(self.map_) if isinstance(self.map_, Tabulated) else kernel_name(self.map_)
 
     def _own_arrays(self) -> dict[str, NDArray]:
-        """Return what a file holds besides ``model_``."""
+        """Return the arrays of a file besides ``model_``."""
         return {}
 
     @classmethod

@@ -44,7 +44,7 @@ _LARGEST = 64 << 20  # bytes of tables, one per feature, beyond which a full for
 
 @dataclass(frozen=True)
 class Layout:
-    """A form for the loops and what else follows from it."""
+    """A form for the loops, and its consequences."""
 
     name: str
     form: Form

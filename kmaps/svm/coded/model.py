@@ -1,4 +1,4 @@
-"""What prediction needs of a model on codes: plain tables, which a file can hold.
+"""The arrays of a coded model for prediction: plain tables, which a file can hold.
 
 The score of a sample x is baseline + Σ_j f_j(x_j): each feature has one function, with one value on
 each level, for each column of scores.
@@ -34,7 +34,7 @@ _BLOCK_CODES, _MOST_BLOCKS = 1 << 22, 8
 
 
 class ScoreTables:
-    """What each code adds to the score of each binary problem, and its sums, in ``dtype``.
+    """Each code's part of the score of each binary problem, and its sums, in ``dtype``.
 
     The weights (P, d, m) belong to a basis (1 or d, L, m) on the levels; None: they are the values.
     The values are of single precision.
@@ -95,7 +95,7 @@ class ScoreTables:
         return scores
 
     def score_plainly(self, codes: NDArray[np.uint8], zero: NDArray[np.intp]) -> NDArray:
-        """Return what :meth:`score` returns of `rows_of`, of codes (n, d), by NumPy alone."""
+        """Return the same as :meth:`score` of `rows_of`, from codes (n, d), by NumPy alone."""
         from kmaps._loops.plain import sum_rows
 
         listed = len(zero) > 0 and np.count_nonzero(codes != zero[0]) < SPARSE * codes.size
@@ -204,7 +204,7 @@ class CodedModel:
     def values(
         self, features: NDArray[np.intp], problems: slice = slice(None)
     ) -> NDArray[np.float64]:
-        """Return what the rows of the tables of some features add to the scores, (f, rows, P)."""
+        """Return the table rows of some features as parts of the scores, (f, rows, P)."""
         values = self.weights[problems][:, features].transpose(1, 2, 0).astype(np.float64)
         if self.basis is not None:
             values = self.basis[features if len(self.basis) > 1 else slice(None)] @ values
@@ -212,19 +212,19 @@ class CodedModel:
 
     @cached_property
     def book(self) -> Codebook | None:
-        """What gives each value its code; None: samples are codes already."""
+        """The codebook that gives each value its code; None: samples are codes already."""
         return None if self.ends is None else Codebook(self.levels, *self.ends)
 
     @cached_property
     def coder(self) -> "Coder":
-        """What turns samples into rows of the tables."""
+        """The coder that turns samples into rows of the tables."""
         from kmaps.svm.coded.training import Coder
 
         return Coder(self.book, self.levels.shape[1], self.cells)
 
     @cached_property
     def tables(self) -> ScoreTables:
-        """What each code adds to the scores."""
+        """The tables of each code's part of the scores."""
         return ScoreTables(self.basis, self.weights, np.float64 if self.exact else np.float32)
 
     def scores(self, X: Any) -> NDArray[np.float64]:
@@ -271,7 +271,7 @@ class CodedModel:
         return scores
 
     def _by_level(self, values: NDArray, features: Any) -> NDArray:
-        """Return what the levels of some features have, (f, L, P), of what rows of tables have."""
+        """Return values of the levels of some features, (f, L, P), from values of table rows."""
         if self.cells is None:
             return values
         cells = self.cells[features] if len(self.cells) > 1 else self.cells
@@ -322,7 +322,7 @@ def _ends(file: ModelFile, n_ranges: int) -> NDArray[np.float64] | None:
 
 
 class FeatureFunction(NamedTuple):
-    """What one feature adds to the scores. A value of the feature counts as the nearest level."""
+    """A feature's part of the scores, as a function. A value counts as the nearest level."""
 
     name: str
     levels: NDArray[np.float64]  # (l,), ascending

@@ -74,7 +74,7 @@ def code_gram(rows: CodedRows, others: CodedRows | None = None) -> NDArray[np.fl
 
 
 class _Outputs(NamedTuple):
-    """What each code stands for."""
+    """The outputs of each code."""
 
     table: NDArray[np.float32]  # (1 or d, r, L)
     usual: NDArray[np.uint8]  # (d,), of each feature

@@ -31,7 +31,7 @@ _BLOCK_ROWS = 1 << 16
 
 
 class CodedRegressor(RegressorMixin, CodedEstimator):
-    """A model of targets; a kind of it says what errors cost."""
+    """A model of targets; a subclass defines the cost of errors."""
 
     _problem_name = "problem"
 

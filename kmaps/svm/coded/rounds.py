@@ -35,7 +35,7 @@ _MOST_CODES = 1 << 31  # of a block: with what belongs to them, half of 8 GB, th
 
 
 class Workers(Protocol):
-    """What runs the steps of all blocks, wherever they are."""
+    """The interface that runs the steps of all blocks, wherever they are."""
 
     n_rows: int
     n_blocks: int

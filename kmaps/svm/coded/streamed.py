@@ -64,7 +64,7 @@ class StreamedClassifier(CodedEstimator, ProbabilisticClassifier):
     def _solved(
         self, training: CodedRows, labels: Labels, progress: Progress
     ) -> tuple[list[CodedSolution], NDArray | None]:
-        """Train on codes; return the solutions, and what calibrates their scores."""
+        """Train on codes; return the solutions, and the calibrators of their scores."""
 
     @property
     def _keeps_duals(self) -> bool:

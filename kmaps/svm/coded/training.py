@@ -40,7 +40,7 @@ class Coder:
     cells: NDArray[np.uint8] | None
 
     def encode(self, X: Any) -> NDArray[np.uint8] | csr_array:
-        """Return the row of the table of every value (n, d); what a CSR leaves out has row 0."""
+        """Return the table row of every value (n, d); values that a CSR leaves out have row 0."""
         refuse_mask(X)
         if self.book is not None:
             codes = self.book.to_codes(X, "CodedSVC")
@@ -316,7 +316,7 @@ def learned(
 
 
 def _floats(X: AnyMatrix) -> AnyMatrix:
-    """Return a block as what levels and codes are made of."""
+    """Return a block in the type that levels and codes are made from."""
     refuse_mask(X)
     return X if X.dtype in (np.float32, np.float64, np.uint8) else X.astype(np.float64)
 
@@ -336,7 +336,7 @@ def listed_below(coding: CodedRows, columns: RunningColumns) -> float:
 
 
 def block_rows(coding: CodedRows, X: AnyMatrix, sparse: float) -> CodeRows:
-    """Return a block of samples as codes; ``sparse`` is what `listed_below` says of all blocks."""
+    """Return a block of samples as codes; ``sparse`` is the result of `listed_below`."""
     X = _floats(X)
     # What a CSR block leaves out has code 0.
     if issparse(X) and _codes_of_zero(coding).any():

@@ -90,7 +90,7 @@ class WorkingGroups:
         self.gram = np.zeros((len(columns), len(columns)), columns.dtype)
 
     def descend(self) -> None:
-        """Lower the objective until a round gains a tenth of what the best one did."""
+        """Lower the objective until a round gains a tenth of the best round's gain."""
         best = 0.0
         for _ in range(_ROUNDS):
             before = self.objective
@@ -173,7 +173,7 @@ _FEWEST = 100  # columns, in at most half as many groups, that may be added at a
 
 
 class FeatureColumns(Protocol):
-    """The columns of all samples as the rows of an array (d, n), or what acts like one."""
+    """The columns of all samples as the rows of an array (d, n), or of a similar object."""
 
     @property
     def dtype(self) -> np.dtype: ...
@@ -197,7 +197,7 @@ class GroupSolution:
 
 
 class GroupProblem:
-    """The columns of the samples, in groups of ``size``, and what each sample's loss is.
+    """The columns of the samples, in groups of ``size``, and each sample's loss.
 
     ``weights`` (d + 1,) is where to begin.
     """

@@ -113,7 +113,7 @@ class Tuning(fields.Model):
 
 
 class Classification(fields.OnSamples):
-    """A checked classification: what the YAML says, with the defaults filled in."""
+    """A checked classification: the content of the YAML, with the defaults filled in."""
 
     kind: Literal["classification"] = "classification"
     kernels: Annotated[list[fields.KernelName], fields.Unique] = []

@@ -1,4 +1,4 @@
-"""Pairs: how near additive maps are to their kernels on pairs of samples, and what they store."""
+"""Pairs: how near additive maps are to their kernels on pairs of samples, and their storage."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Any, Literal
