@@ -164,7 +164,7 @@ def choose_levels(
 
 
 def _of_values(columns: Columns, j: int, n_levels: int, strategy: str) -> NDArray | None:
-    """Return the levels of a feature that its values tell, or None: equally spaced ones."""
+    """Return the levels that a feature's values suggest, or None: equally spaced ones."""
     if strategy == "quantile":
         values, counts = columns.distinct(j)
         return _quantiles(values, counts, n_levels)

@@ -86,7 +86,7 @@ class LabelledRows:
     def digest(self) -> str:
         """Return the SHA-256 of the rows, as they were read, and of their labels.
 
-        Digest of all data that the first pass read.
+        The digest covers all data that the first pass read.
         """
         return self._digest.of(self.labels())
 

@@ -235,7 +235,7 @@ class SvmReader(_TextReader):
     def _extent(self) -> tuple[int, int]:
         """Return the smallest and the largest index, by the first and the last of each line.
 
-        For a file without any, a large number and -1.
+        Without any index these are a large number and -1.
         """
         smallest, largest = LARGEST_WIDTH, -1
         for number, line in self._samples():

@@ -34,7 +34,7 @@ def to_onnx(
     path : str or Path, optional
         A file to write, which takes its name once it is complete.
     dtype : {"float32", "float64", "uint8"}, default="float32"
-        Type of the input; a model that was trained on codes takes uint8 only. With float64 numbers in
+        Type of the input; a model trained on codes takes uint8 only. With float64 numbers in
         the outputs are float64, else float32. A value that both float types hold has the same code
         in both, and the one that kmaps gives it.
     force : bool, default=False

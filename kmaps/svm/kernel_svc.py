@@ -82,7 +82,7 @@ class KernelSVC(ProbabilisticClassifier):
     support_ : ndarray of intp, shape (s,)
         Training rows that are a support vector of at least one problem, ascending.
     support_vectors_ : ndarray or CSR, shape (s, d)
-        Those rows; absent for a precomputed kernel.
+        The training rows of ``support_``; absent for a precomputed kernel.
     dual_coef_ : scipy.sparse.csc_array of float64, shape (s, P)
         Sparse, because a row takes part in K-1 pairs at most; float64, because the terms cancel
         (each column sums to zero).

@@ -222,7 +222,7 @@ def check_coding(given: Any) -> None:
 
 
 def check_coded_svc(given: Any) -> None:
-    """Refuse parameters of `CodedSVC` out of range, but those that its files do not hold."""
+    """Refuse parameters of `CodedSVC` out of range, of those that its files hold."""
     check_loss(given, "CodedSVC", CODED_SVC, given.penalty)
     if given.penalty == "l1" and given.form not in ("auto", "low-rank"):
         raise ConfigError(
@@ -259,7 +259,7 @@ def check_coded_ridge(given: Any) -> None:
 
 
 def check_random_features(given: Any) -> None:
-    """Refuse parameters of `RandomFeatureSVC` out of range, but those that files do not hold."""
+    """Refuse parameters of `RandomFeatureSVC` out of range, of those that its files hold."""
     check_loss(given, "LiblinearSVC", RANDOM, "l2")
     check_choice("multiclass", given.multiclass, REDUCTIONS)
     if given.tol is not None:
@@ -271,7 +271,7 @@ def check_random_features(given: Any) -> None:
 
 
 def check_landmarks(given: Any) -> None:
-    """Refuse parameters of `LandmarkSVC` out of range, but those that files do not hold."""
+    """Refuse parameters of `LandmarkSVC` out of range, of those that its files hold."""
     check_kernel(given.kernel, WIDTH_KERNELS)
     check_positive("C", given.C)
     check_choice("loss", given.loss, HINGES)

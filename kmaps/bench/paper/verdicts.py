@@ -230,7 +230,7 @@ def _holm(p_values: list[float]) -> list[float]:
 
 
 def needed(judgement: Judgement) -> str:
-    """Return in words how many draws like those measured decide an undecided claim.
+    """Return in words how many draws like the measured ones decide an undecided claim.
 
     The estimates are taken to stay as they are. One comparison that fails decides, by Holm's
     correction of the smallest of all; else all of them have to hold.

@@ -354,7 +354,7 @@ class Experiment(Model):
 
     @property
     def folder(self) -> Path | None:
-        """The folder whose modules its rows may name; None of those that come with kmaps."""
+        """The folder whose modules its rows may name; None for packaged experiments."""
         return self._folder
 
     def place_of(self, estimator: str, params: Mapping[str, Any]) -> str:

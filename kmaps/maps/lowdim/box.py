@@ -111,7 +111,7 @@ def _lattice(axes: list[CosineSum], rng: np.random.Generator) -> tuple[NDArray, 
 
 
 def _comb(axis: CosineSum, shifted: bool = False) -> tuple[NDArray, NDArray]:
-    """Return a map's frequencies and weights an output, or those half way between."""
+    """Return a map's frequencies and weights per output, or frequencies half way between."""
     frequencies, weights = axis.ascending()
     density = np.where(frequencies == 0, weights, weights / 2)
     if not shifted or len(frequencies) < 2:
