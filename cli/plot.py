@@ -1,4 +1,4 @@
-"""``kmaps plot``: draw the accuracy of a run's rows over their cost, with the Pareto front."""
+"""``kmaps plot``: draw the accuracy of a run's rows over their cost."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

@@ -50,7 +50,7 @@ def test_claims_and_sections_are_those_of_the_experiment_and_its_kind():
     ]
     write_records(cells)
     page = report()
-    assert "The price of the chi2 kernel on MNIST" in page
+    assert "Time and memory of the chi2 kernel on MNIST" in page
     assert "## Growth\n\n" in page
     assert "| exact | 2,000 | 90.00 | 2.00 | 0 | n^1.00 | 2.00 | n^1.00 |" in page
 

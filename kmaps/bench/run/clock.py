@@ -200,7 +200,7 @@ class Load:
 
 
 class Watch:
-    """Watches the other work of the machine, from its construction on."""
+    """Watches the other work of the computer, from its construction on."""
 
     def __init__(self) -> None:
         self._start, self._own, self._counted = perf_counter(), process_time(), _counted()
