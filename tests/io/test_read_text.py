@@ -27,6 +27,7 @@ BAD = {
         b"1 3:1 2:1\n": "a.svm:1: index 2 after 3",
         "\u0661 1:2\n".encode(): "a.svm:1: '\u0661' is not a label",
         "1 1:\u0662\n".encode(): "a.svm:1: '1:\u0662' is not 'index:value'",
+        "1 1:1 \u0662:1\n".encode(): "a.svm:1: '\u0662:1' is not 'index:value'",
         b"1 qid:x 1:2\n": "a.svm:1: 'qid:x' is not 'qid:nu",
         b"1 1:2\n1 2147483648:1\n": "a.svm:2: index 2147483648 is beyond 2147483647, the last",
         b"1 " + b"9" * 5000 + b":1\n": "is beyond 21474",
