@@ -30,6 +30,7 @@ nitpicky = False
 
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3
+smartquotes = False  # they make one dash of the two of an option
 
 autosummary_generate = True
 autodoc_typehints = "none"
@@ -48,6 +49,7 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "show_memory": False,
     "show_signature": False,
+    "capture_repr": ("_repr_html_",),
     "write_computation_times": False,  # their page loads scripts from other hosts
     "min_reported_time": 5,
     "plot_gallery": "True",

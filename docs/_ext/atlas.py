@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import re
 import shutil
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -26,13 +27,19 @@ from kmaps.bench.records.times import without_doubtful_times
 from kmaps.bench.report.document import Code, Folded, Page, Section, Text
 from kmaps.bench.report.forms import Markdown
 from kmaps.bench.report.front import COSTS, Point, points_of
+from kmaps.bench.report.tables import short_features
 from kmaps.maps import MAPS
 
 RESULTS = generate.ROOT / "results"
 _FIRST = ("Claims", "The paper's numbers")  # what a reader of a run wants to know first
 _OPEN = ("Findings", "Figures")  # the other sections are folded
 _SHORT = 12
-_CELLS = ("%", "training, s", "test, s", "stored, MB")
+_WIDE = "---\nhtml_theme.sidebar_secondary.remove: true\n---"  # of pages whose table needs the room
+_SENTENCE = re.compile(r"(?<!\bSect)(?<!\bet al)(?<!\beq)\. (?=[A-Z])")  # where one ends
+_COMPARED = {"MNIST": "mnist", "Daimler": "daimler", "Caltech-101": "caltech101"}
+_HEAD = ("outputs", "training, s", "test, s", "stored, MB", "stored as")
+_TRAINED_ON_OUTPUTS = ("liblinear", "libsvm")
+_GIVEN = ("linear", "exact")  # methods without outputs
 
 
 @dataclass
@@ -73,8 +80,10 @@ class Run:
 
 def write_all(docs: Path) -> None:
     runs, items = read(RESULTS)
-    measured = _measured({run.name: run for run in runs})
-    generate.write(docs / "reference" / "measured.txt", measured)
+    by_name = {run.name: run for run in runs}
+    generate.write(docs / "reference" / "measured.txt", _measured(by_name))
+    of_maps = _as_table(by_name["annfm-table4-daimler"], _of_map)
+    generate.write(docs / "reference" / "maps.txt", of_maps)
     write_pages(docs, runs, items)
 
 
@@ -180,7 +189,15 @@ def _paper_page(paper: Paper, items: Iterable[Item], runs: Sequence[Run]) -> str
     ]
     if rows:
         parts += ["## Its numbers", myst.table(["table or figure", *columns], rows)]
-    rows = [[i.of, claims()[i.of].text, i.verdict, _link(i.run), i.ours] for i in claimed]
+    claimed.sort(key=lambda item: item.of)
+    firsts = {item.of: item for item in reversed(claimed)}
+    rows = [
+        [
+            *((i.of, claims()[i.of].text) if firsts[i.of] is i else ("", "")),
+            *(i.verdict, _link(i.run), i.ours),
+        ]
+        for i in claimed
+    ]
     head = ["claim", "in words", "verdict", "run", "comparisons"]
     parts += ["## Its claims", myst.table(head, rows, texts=5)]
     worst = sorted((i for i in numbers if i.verdict == "worse"), key=lambda i: -abs(i.off or 0))
@@ -205,27 +222,30 @@ def _filterable(head: Sequence[str], rows: Iterable[Sequence[str]], texts: int) 
     return f"::::{{div}} filterable\n{myst.table(head, rows, texts)}\n::::"
 
 
-def _points_table(runs: Iterable[Run], keep: Any) -> str:
-    """Return the rows of runs as one table, with a filter."""
+def _points_table(runs: Iterable[Run], keep: Any, dataset: str = "") -> str:
+    """Return the rows of runs, perhaps of one dataset, as one table, with a filter."""
+    found = [(run, point) for run in runs for point in filter(keep, run.points)]
+    features = short_features(record for _, point in found for record in point.records)
     rows = []
-    for run in runs:
-        for point in filter(keep, run.points):
-            values = [plots.text(name, point.values) for name in (run.quality, "time", "storage")]
-            record = point.records[0]
-            where = " ".join(filter(None, (record["dataset"], record["features"])))
-            title = MEASURES[run.quality].title
-            rows.append([_link(run.name), where, point.name, title, *values])
-    head = ["run", "measured on", "row", "measure", "value", "training, s", "stored, MB"]
+    for run, point in found:
+        values = [plots.text(name, point.values) for name in (run.quality, "time", "storage")]
+        record = point.records[0]
+        on = record["dataset"] if record["dataset"] != dataset else ""
+        where = " ".join(filter(None, (on, features[record["features"]])))
+        title = MEASURES[run.quality].title
+        rows.append([_link(run.name), where, point.name, title, *values])
+    on = "features" if dataset else "measured on"
+    head = ["run", on, "row", "measure", "value", "training, s", "stored, MB"]
     return _filterable(head, rows, 4)
 
 
 def _dataset_page(name: str, runs: Sequence[Run]) -> str:
-    parts = [f"# {myst.plain(name)}", f"{len(runs)} runs use this dataset."]
+    parts = [_WIDE, f"# {myst.plain(name)}", f"{len(runs)} runs use this dataset."]
     groups = plots.of_runs(runs, lambda point: point.records[0]["dataset"] == name)
     csv = f"../../_static/results/datasets/{myst.slug(name)}.csv"
     link = f"<p>Data: <a href='{csv}'>all rows as CSV</a>.</p>"
     parts += [plots.plot(groups) if groups else "", link, "## Rows"]
-    return "\n\n".join([*parts, _points_table(runs, _on(name))]) + "\n"
+    return "\n\n".join([*parts, _points_table(runs, _on(name), name)]) + "\n"
 
 
 def _on(dataset: str) -> Any:
@@ -233,7 +253,7 @@ def _on(dataset: str) -> Any:
 
 
 def _method_page(name: str, runs: Sequence[Run]) -> str:
-    parts = [f"# {myst.plain(name)}", f"{len(runs)} runs measure this method."]
+    parts = [_WIDE, f"# {myst.plain(name)}", f"{len(runs)} runs measure this method."]
     if name in MAPS.places:
         cls = MAPS.places[name].rpartition(".")[2]
         parts.append(f"It is the class {{class}}`kmaps.{cls}`; `kmaps list maps` names its paper.")
@@ -242,19 +262,35 @@ def _method_page(name: str, runs: Sequence[Run]) -> str:
 
 
 def _measured(runs: dict[str, Run]) -> str:
-    """Return the rows of the three large comparisons, dataset by dataset next to each other."""
-    chosen = [runs[f"comparison-{name}"] for name in ("mnist", "daimler", "caltech101")]
-    head = ["row", *(f"{run.datasets[0]}: {what}" for run in chosen for what in _CELLS)]
-    by_name = [{point.name: point for point in run.points} for run in chosen]
+    """Return the rows of the three large comparisons, a tab for each dataset."""
+    tabs = [
+        f"::::{{tab-item}} {title}\n{_as_table(runs[f'comparison-{name}'])}\n::::"
+        for title, name in _COMPARED.items()
+    ]
+    return "\n".join([":::::{tab-set}", *tabs, ":::::"])
+
+
+def _as_table(run: Run, keep: Any = bool) -> str:
+    """Return the rows of a run with what a choice depends on, below what they were measured on."""
     rows = []
-    for name in by_name[0]:
-        cells = []
-        for run, points in zip(chosen, by_name, strict=True):
-            values = points[name].values if name in points else {}
-            names = run.quality, "time", "predict", "storage"
-            cells += [plots.text(one, values) for one in names]
-        rows.append([name, *cells])
-    return myst.table(head, rows)
+    for point in filter(keep, run.points):
+        record = point.records[0]
+        has_outputs = record["solver"] in _TRAINED_ON_OUTPUTS and record["method"] not in _GIVEN
+        outputs = f"{record['dim']:,}" if has_outputs else "–"
+        quality, *costs = (
+            plots.text(name, point.values) for name in (run.quality, "time", "predict", "storage")
+        )
+        rows.append([point.name, quality, outputs, *costs, record["storage_form"] or ""])
+    sizes = "{n_features:,} features, {n_train:,} training and {n_test:,} test samples."
+    on = myst.plain(sizes.format_map(run.records[0]))
+    return f"{on}\n\n{myst.table(['row', MEASURES[run.quality].title, *_HEAD], rows)}"
+
+
+def _of_map(point: Point) -> bool:
+    """Return whether a row is the exact chi2 kernel, a linear model, bins, or a map of chi2."""
+    record = point.records[0]
+    of_kernel = record["kernel"] in ("chi2", "linear") or record["method"] == "intersection"
+    return of_kernel and record["solver"] in _TRAINED_ON_OUTPUTS
 
 
 def _index(runs: Sequence[Run], items: Sequence[Item], pages: Sequence[str]) -> str:
@@ -262,7 +298,7 @@ def _index(runs: Sequence[Run], items: Sequence[Item], pages: Sequence[str]) -> 
     for run in runs:
         verdicts = Counter(item.verdict for item in run.items if item.kind != "difference")
         said = _counted(verdicts)
-        first = run.about.split(". ")[0]
+        first = _SENTENCE.split(run.about)[0]
         rows.append([_link(run.name), paper_of(run.name), ", ".join(run.datasets), first, said])
     table = _filterable(["run", "paper", "datasets", "about", "numbers and claims"], rows, 5)
     of_papers = "\n".join(
@@ -275,6 +311,8 @@ def _index(runs: Sequence[Run], items: Sequence[Item], pages: Sequence[str]) -> 
     }
     tree = "\n".join(pages)
     return f"""\
+{_WIDE}
+
 # Results
 
 Every number here comes from a record, and every record names its command, computer and versions.

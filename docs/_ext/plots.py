@@ -39,11 +39,19 @@ def of_runs(runs: Iterable["Run"], keep: Callable[[Point], bool]) -> Groups:
     for run in runs:
         for point in filter(keep, run.points):
             record = point.records[0]
-            sizes = f"{record['n_train']} to train, {record['n_test']} to test"
+            counts = record["n_train"], record["n_test"]
+            sizes = "{:,} to train, {:,} to test".format(*counts) if all(counts) else ""
             words = filter(None, (record["features"], record["setting"], sizes))
             by_group[run.quality, ", ".join(words)].append((run, point))
-    ordered = sorted(by_group.items(), key=lambda item: -len(item[1]))
-    return {name: _group(quality, of) for (quality, name), of in ordered if len(of) > 1}
+    # Accuracies before errors of kernels, which fewer readers look for; then the most rows.
+    ordered = sorted(
+        by_group.items(), key=lambda item: (not MEASURES[item[0][0]].highest, -len(item[1]))
+    )
+    return {
+        f"{name}: {MEASURES[quality].title}": _group(quality, of)
+        for (quality, name), of in ordered
+        if len(of) > 1
+    }
 
 
 def _group(quality: str, of: list[tuple["Run", Point]]) -> dict[str, Any]:

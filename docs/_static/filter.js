@@ -1,22 +1,38 @@
-// A text field above each table of a .filterable: only the rows that have all its words are shown.
+// A text field above each table of a .filterable: only the rows that have all its words are shown,
+// the first hundred of them unless all are asked for.
+const MOST = 100;
+
 addEventListener("DOMContentLoaded", () => {
   for (const place of document.querySelectorAll(".filterable")) {
     const rows = [...place.querySelectorAll("tbody tr")];
+    const bar = document.createElement("div");
     const label = document.createElement("label");
     const field = document.createElement("input");
     const count = document.createElement("output");
+    const more = document.createElement("button");
+    bar.className = "filter-bar";
     field.type = "search";
-    label.append("Filter rows by words: ", field, " ", count);
+    more.type = "button";
+    label.append("Filter rows by words: ", field);
+    bar.append(label, count, more);
+    let most = MOST;
     const apply = () => {
       const words = field.value.toLowerCase().split(/\s+/);
+      let found = 0;
       for (const row of rows) {
         const text = row.textContent.toLowerCase();
-        row.hidden = !words.every((word) => text.includes(word));
+        row.hidden = !words.every((word) => text.includes(word)) || ++found > most;
       }
-      count.textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length} rows`;
+      count.textContent = `${Math.min(found, most)} of ${rows.length} rows`;
+      more.textContent = `Show all ${found}`;
+      more.hidden = found <= most;
     };
     field.addEventListener("input", apply);
+    more.addEventListener("click", () => {
+      most = Infinity;
+      apply();
+    });
     apply();
-    place.prepend(label);
+    place.prepend(bar);
   }
 });

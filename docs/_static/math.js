@@ -5,5 +5,6 @@ addEventListener("load", () => {
     const text = element.textContent.trim();
     const display = text.startsWith("\\[");
     katex.render(text.slice(2, -2), element, { displayMode: display, throwOnError: false });
+    if (display && element.scrollWidth > element.clientWidth) element.tabIndex = 0;
   }
 });

@@ -78,8 +78,8 @@ def _described(
     curved = f" Curved functions had a price of {model.smooth:g}." if model.smooth else ""
     data: dict[str, Any] = {
         "title": f"{type(model).__name__} of {model.map_}",
-        "about": f"{model.n_features_in_:,} features, of which the {len(order)} most important "
-        f"are shown.{curved}",
+        "about": f"This page shows the most important features: {len(order)} of "
+        f"{model.n_features_in_:,}.{curved}",
         "columns": _columns(model),
         "baseline": model.baseline_.tolist(),
         "features": [

@@ -88,6 +88,7 @@ def test_a_page_says_what_a_run_lacks():
     assert "2 cells were measured" in text
     assert "1 failed" in text
     assert "&lt;b&gt;no&lt;/b&gt; memory" in text
+    assert "In Markdown this page is short" not in text
     assert "1 of 2 rows have fewer cells than others" in text
     assert json.loads(kmaps("report", ".", "-o", "p.json", "-q").stdout or "[]") == []
     assert json.loads(Path("p.json").read_text())["part"] == "page"

@@ -30,9 +30,9 @@ def draw_confusion(found: Evaluation, path: Path) -> None:
             if count:
                 ax.text(column, row, count, ha="center", va="center", color=shade, fontsize=8)
     if len(found.labels) <= _NAMED:
-        given = [style.as_text(str(label)) for label in found.classes.tolist()]
+        true = [style.as_text(f"{label!s:.36}") for label in found.labels.tolist()]
+        given = true[: len(found.classes)]
         ax.set_xticks(range(len(given)), given, rotation=90 * (max(map(len, given)) > 2))
-        true = [style.as_text(str(label)) for label in found.labels.tolist()]
         ax.set_yticks(range(len(true)), true)
     else:
         ax.xaxis.set_major_locator(MaxNLocator(integer=True))

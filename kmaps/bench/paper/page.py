@@ -67,13 +67,13 @@ def page(
         drawn: list[Part] = [Picture(path, f"{path.stem} of {name}") for path in figures]
         more = f"More figures: {', '.join(link(path.name, path.name) for path in figures[1:])}."
         if drawn[1:]:
-            drawn[1:] = [Folded("More figures", drawn[1:]), Text(Markdown(more))]
+            drawn[1:] = [Folded("More figures", drawn[1:]), Text(Markdown(more), short=True)]
         parts.append(Section("Figures", drawn))
     parts += sections
     if choice := choice_parts(records):
         parts.append(Section("Choice of C", choice))
     parts.append(Section("Tables", _tables(records, measures)))
-    parts.append(Text(_MORE))
+    parts.append(Text(_MORE, short=True))
     return Page(name, parts)
 
 

@@ -35,9 +35,10 @@ _BEGINS = (b"\x89PNG\r\n", b"<?xml", b"<svg")
 
 @dataclass(frozen=True)
 class Text:
-    """A paragraph; as Markdown any number of blocks."""
+    """A paragraph; as Markdown any number of blocks. What is ``short`` is of short pages only."""
 
     text: str
+    short: bool = False
 
 
 @dataclass(frozen=True)
