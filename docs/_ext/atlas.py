@@ -280,7 +280,8 @@ def _as_table(run: Run, keep: Any = bool) -> str:
         quality, *costs = (
             plots.text(name, point.values) for name in (run.quality, "time", "predict", "storage")
         )
-        rows.append([point.name, quality, outputs, *costs, record["storage_form"] or ""])
+        form = (record["storage_form"] or "").partition(" + ")[0]  # without what is pickled
+        rows.append([point.name, quality, outputs, *costs, form])
     sizes = "{n_features:,} features, {n_train:,} training and {n_test:,} test samples."
     on = myst.plain(sizes.format_map(run.records[0]))
     return f"{on}\n\n{myst.table(['row', MEASURES[run.quality].title, *_HEAD], rows)}"

@@ -45,15 +45,7 @@ def page_with(name, path=Path("no.png")):
 def test_nothing_in_a_page_is_markup(name):
     read, plain = (Read(document.as_html(page_with(one))) for one in (name, "plain"))
     # Markdown that users write may have its own elements; none is one that HTML brings.
-    assert set(read.tags) - set(plain.tags) <= {
-        "strong",
-        "em",
-        "del",
-        "ul",
-        "li",
-        "hr",
-        "blockquote",
-    }
+    assert {*read.tags} - {*plain.tags} <= {"strong", "em", "del", "ul", "li", "hr", "blockquote"}
     assert {key for key, _ in read.given} == {key for key, _ in plain.given}
     places = [value for key, value in read.given if key in ("src", "href")]
     assert all(value.startswith(("#", "http://example.org")) for value in places)

@@ -240,9 +240,14 @@ def test_a_plot_draws_and_answers_a_click(visit):
 def test_tables_filter_and_the_search_finds(visit):
     tab = visit("results/index.html")
     tab.fill(".filterable input", "daimler table4")
-    shown = [row for row in tab.query_selector_all(".filterable tbody tr") if row.is_visible()]
-    assert shown
-    assert all("daimler" in row.inner_text().lower() for row in shown)
+    rows = "[...document.querySelectorAll('.filterable tbody tr:not([hidden])')]"
+    shown = tab.evaluate(f"{rows}.map(row => row.innerText.toLowerCase())")
+    assert {"daimler" in row for row in shown} == {True}
+    tab = visit("results/datasets/daimler.html")
+    assert "None" not in tab.inner_text(".plot-choices")
+    assert tab.evaluate(f"{rows}.length") == 100
+    tab.click(".filter-bar button")
+    assert tab.evaluate(f"{rows}.length") > 500
     tab = visit("search.html?q=LowDimMap")
     tab.wait_for_selector("#search-results li a")
     assert not visit.wrong
