@@ -4,7 +4,6 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
 from kmaps.bench.figures import style
 from kmaps.errors import NothingMeasured
@@ -35,8 +34,7 @@ def draw_confusion(found: Evaluation, path: Path) -> None:
         ax.set_xticks(range(len(given)), given, rotation=90 * (max(map(len, given)) > 2))
         ax.set_yticks(range(len(true)), true)
     else:
-        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-        ax.yaxis.set_major_locator(MaxNLocator(integer=True))
+        ax.locator_params(integer=True)
     ax.set(xlabel="predicted class", ylabel="true label")
     style.title(ax, f"accuracy {100 * found.accuracy:.2f} % of {counts.sum():,} rows")
     figure.colorbar(drawn, ax=ax, label="part of the row")

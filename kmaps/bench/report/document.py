@@ -146,7 +146,6 @@ def as_html(page: Page, *, opened: bool = False) -> str:
             plain=forms.one_line,
             inline=_inline,
             block=_block,
-            plain_lines=lambda lines: "\n".join(map(forms.one_line, lines)),
         )
         if len(text.encode()) <= MOST_BYTES:
             break
