@@ -28,7 +28,6 @@ Loader.add_implicit_resolver(
 
 def read_text(path: Path, most: int = MOST_CHARACTERS, encoding: str = "utf-8") -> str:
     """Return the text of a regular file, of no more than is wanted to refuse it as too long."""
-    # Said before it is opened: a pipe would wait, and a device need not end.
     if path.exists() and not (path.is_file() or path.is_dir()):
         raise ConfigError(f"{path}: a device or a pipe, expected a file; copy it into one")
     with open(path, encoding=encoding) as file:

@@ -161,8 +161,7 @@ class ProbabilisticClassifier(ReducedClassifier):
             return
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         scores = self._timed("probability_s", held_out_scores, self, rows, labels, seed)
-        given = labels.codes, labels.weights, method_of(self)
-        self._probabilities = fitted_curves(scores, *given)
+        self._probabilities = fitted_curves(scores, labels.codes, labels.weights, method_of(self))
 
     def _scores_of_others(
         self, rows: Any, y: NDArray, weights: Floats, train: Places, test: Places

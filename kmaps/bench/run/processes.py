@@ -177,9 +177,7 @@ def _starting_quietly() -> AbstractContextManager[None]:
 
 @contextmanager
 def starting(variables: Mapping[str, str]) -> Iterator[None]:
-    """Give processes that start inside the block variables of the environment, and a safe path:
-    started as ``python -c`` they otherwise import from the folder one stands in before any
-    other."""
+    """Give processes that start inside variables, and a path without the working folder."""
     variables = {**variables, "PYTHONSAFEPATH": "1"}
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(variables)
