@@ -118,9 +118,7 @@ def _named_gram(
             raise ConfigError(f"kernel {kernel!r} has no sigma, only rbf and the exp- kernels do")
         return _Pairs(rows, columns, base, "kernel").matrix()
     if sigma is None:
-        sigma = _mean_distance(rows, base, 1000, 0) ** 0.5
-        if not sigma > 0:
-            raise InputError("sigma cannot be estimated from rows that are all alike, give it")
+        sigma = width_of(_mean_distance(rows, base, 1000, 0))
     else:
         check_positive("sigma", sigma)
     enough = None
@@ -185,6 +183,13 @@ def mean_squared_distance(
     """
     base = _base_kernel(kernel, gamma)
     return _mean_distance(SampleMatrix.check(X, "X"), base, sample, seed)
+
+
+def width_of(mean: float) -> float:
+    """Return the σ whose square is a mean D², or refuse rows that are all alike (InputError)."""
+    if not mean > 0:
+        raise InputError("sigma cannot be estimated from rows that are all alike, give it")
+    return float(mean**0.5)
 
 
 def _mean_distance(rows: SampleMatrix, base: tuple[str, float], sample: int, seed: int) -> float:

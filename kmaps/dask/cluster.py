@@ -84,10 +84,7 @@ def connected(cluster: str) -> Iterator[Client]:
 def _check_system(worker: str, driver: str) -> None:
     """Refuse a worker on another system than the driver, whose processes and paths differ."""
     if worker != driver:
-        raise ConfigError(
-            f"a worker runs on {worker}, this command on {driver}: start it on the system of the "
-            "workers"
-        )
+        raise ConfigError(f"a worker runs on {worker}, the command on {driver}: use one system")
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from threadpoolctl import ThreadpoolController
 from kmaps._loops import fourier as loops
 from kmaps.checks import check_whole, room_for_rows
 from kmaps.errors import ConfigError, InputError
-from kmaps.gram_matrix import mean_squared_distance
+from kmaps.gram_matrix import mean_squared_distance, width_of
 from kmaps.maps.base import AdditiveMap
 from kmaps.maps.capabilities import FeatureMap
 from kmaps.maps.frequencies import (
@@ -210,12 +210,7 @@ class RandomFeatures(FeatureMap):
         return np.array([name for pair in pairs for name in pair], object)
 
     def _width(self, X: Any) -> float:
-        if self.sigma is not None:
-            return float(self.sigma)
-        mean = self._mean_distance(X)
-        if not mean > 0:
-            raise InputError("sigma cannot be estimated from rows that are all alike, give it")
-        return mean**0.5
+        return width_of(self._mean_distance(X)) if self.sigma is None else float(self.sigma)
 
     def _with(self, lineages: NDArray, n_drawn: int) -> Self:
         """Return a copy with the frequencies of some lineages."""

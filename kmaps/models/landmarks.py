@@ -36,7 +36,7 @@ from kmaps.checks import (
 )
 from kmaps.errors import InputError
 from kmaps.estimators import ClassNamePrefixFeaturesOutMixin
-from kmaps.gram_matrix import gram, mean_squared_distance, squared_distance
+from kmaps.gram_matrix import gram, mean_squared_distance, squared_distance, width_of
 from kmaps.kernels import EXP_KERNELS, KERNELS, WIDTH_KERNELS, check_kernel
 from kmaps.maps import FeatureMap
 from kmaps.parallel import for_blocks, product, threads
@@ -280,10 +280,7 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
 
 def mean_width(X: AnyMatrix, kernel: str, gamma: float = 1.0) -> float:
     """Return the σ whose square is the mean squared distance between rows."""
-    mean = mean_squared_distance(X, kernel=kernel, gamma=gamma)
-    if not mean > 0:
-        raise InputError("sigma cannot be estimated from rows that are all alike, give it")
-    return float(mean**0.5)
+    return width_of(mean_squared_distance(X, kernel=kernel, gamma=gamma))
 
 
 def _uniform(of: LandmarkMap, X: AnyMatrix, m: int, random: RandomState) -> AnyMatrix:

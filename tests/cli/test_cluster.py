@@ -194,7 +194,7 @@ def test_workers_on_another_system_are_refused(address, words, monkeypatch):
         return "Linux" if here else "Darwin"
 
     monkeypatch.setattr("platform.system", system)
-    expected = "a worker runs on Darwin, this command on Linux: start it on the system of the work"
+    expected = "a worker runs on Darwin, the command on Linux: use one system"
     assert expected in refused(*words.split(), "--cluster", address)
     with pytest.raises(ConfigError, match=expected), Client(address) as client:  # of later workers
         list(called(client, abs, [1]))
