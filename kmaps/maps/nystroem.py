@@ -132,7 +132,7 @@ class NystroemMap(AdditiveMap):
         rounding = eigenvalues.shape[1] * np.finfo(float).eps * eigenvalues[:, :1]
         return np.minimum(self.dim, (eigenvalues > rounding).sum(axis=1))
 
-    def _curve(self, x: NDArray, feature: NDArray) -> NDArray:
+    def _curve(self, x: Any, feature: NDArray) -> NDArray:
         if is_foreign(x):
             if not isinstance(self.kernel, str):  # which computes on NumPy's arrays
                 if namespace(x).__name__.endswith("torch") and x.requires_grad:
