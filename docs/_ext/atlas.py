@@ -189,7 +189,7 @@ def _paper_page(paper: Paper, items: Iterable[Item], runs: Sequence[Run]) -> str
     ]
     if rows:
         parts += ["## Its numbers", myst.table(["table or figure", *columns], rows)]
-    claimed.sort(key=lambda item: item.of)
+    claimed.sort(key=lambda item: int(item.of[1:]))
     firsts = {item.of: item for item in reversed(claimed)}
     rows = [
         [

@@ -1,6 +1,7 @@
 // Draws the points that a page holds: quality over a cost, the Pareto front joined. A click on a
 // point shows its record, its command and the computer.
 const COLORS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8C6D31", "#7F7F7F"];
+const ON_DARK = ["#5AA9E6", "#FF8C42", "#2DD4A0", "#F09CCB", "#FFC145", "#A8DBFF", "#C8A866", "#B8B8B8"];
 
 addEventListener("load", () => {
   for (const place of document.querySelectorAll(".plot")) build(place);
@@ -59,6 +60,8 @@ async function drawPlot(canvas, record, group, cost) {
   const shown = [["name", "row"], ["run", "run"], group.quality, ...Object.entries(group.costs)];
   const tooltip = shown.map(([field, title]) => ({ field, title }));
   const methods = [...new Set(values.map((point) => point.method))];
+  const dark = document.documentElement.dataset.theme === "dark";
+  const colors = dark ? ON_DARK : COLORS;
   const ink = getComputedStyle(document.body).color;
   const narrow = canvas.clientWidth < 500;
   const spec = {
@@ -69,10 +72,10 @@ async function drawPlot(canvas, record, group, cost) {
         encoding: { x, y, order: { field: cost } } },
       { mark: { type: "point", filled: true, size: 90, cursor: "pointer" },
         encoding: { x, y, tooltip,
-          opacity: { condition: { test: "datum.onFront", value: 1 }, value: 0.5 },
-          color: { field: "method", title: null, scale: { domain: methods, range: methods.map((_, i) => COLORS[i % COLORS.length]) } },
+          opacity: { condition: { test: "datum.onFront", value: 1 }, value: dark ? 0.7 : 0.5 },
+          color: { field: "method", title: null, scale: { domain: methods, range: methods.map((_, i) => colors[i % colors.length]) } },
           shape: { field: "method", title: null, scale: { domain: methods,
-            range: methods.map((_, i) => ["circle", "square", "diamond", "triangle-up"][Math.floor(i / COLORS.length) % 4]) } } } },
+            range: methods.map((_, i) => ["circle", "square", "diamond", "triangle-up"][Math.floor(i / colors.length) % 4]) } } } },
     ],
     config: {
       font: getComputedStyle(document.body).fontFamily,

@@ -96,7 +96,7 @@ def _details(findings: Sequence[tuple[str, Finding]]) -> Part:
     estimates = [found.estimate for _, found in findings]
     methods = dict.fromkeys(e.method + (f" ({e.note})" if e.note else "") for e in estimates)
     made = f"Intervals: {'; '.join(methods)}."
-    return Folded(f"All {len(findings)} comparisons", [Text(_RULE), table, Text(made)])
+    return Folded(f"All comparisons: {len(findings)}", [Text(_RULE), table, Text(made)])
 
 
 def _detail(name: str, found: Finding) -> list[str]:
