@@ -114,8 +114,7 @@ def command(
     or a .csv that lists paths, relative to its folder, and labels. The labels are written with the
     features, and `kmaps train` reads the file directly.
 
-    Features are kept in the cache, so the same command again is fast, and a stopped command
-    continues.
+    Features are kept in the cache: the same command again is fast, and a stopped one continues.
     """
     from kmaps.data import Table, load_dataset
     from kmaps.features import get_normalization, make_feature

@@ -183,7 +183,7 @@ def _table(model: Any, what: str, decision: "NDArray") -> "NDArray":
 
 
 def _labels_of_file(reader: "Reader", y: "NDArray", classes: "NDArray") -> "NDArray | None":
-    """Return the labels within the data; those of a svm file may stand for no label."""
+    """Return the labels within the data; in a svm file some may stand for no label."""
     import numpy as np
 
     from kmaps.io import check_label_kind, typed_labels

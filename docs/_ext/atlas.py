@@ -208,11 +208,11 @@ def _paper_page(paper: Paper, items: Iterable[Item], runs: Sequence[Run]) -> str
         ]
         head = ["number", "printed", "ours", "difference", "run"]
         made = myst.table(head, rows)
-        parts += ["## What is worse", "The findings on each run's page say why, where we know it."]
+        parts += ["## Worse numbers", "The findings on each run's page say why, where we know it."]
         parts.append(made if len(rows) <= _SHORT else myst.folded(f"{len(rows)} numbers", made))
     missing = Counter(i.reason or "no reason" for i in numbers if i.verdict == "not measured")
     if missing:
-        parts.append("## What was not measured")
+        parts.append("## Numbers that were not measured")
         parts.append("\n".join(f"- {n}: {myst.plain(reason)}" for reason, n in missing.items()))
     of_paper = ", ".join(_link(run.name) for run in runs if paper_of(run.name) == paper.name)
     return "\n\n".join(filter(None, [*parts, f"## Its runs\n\n{of_paper}"])) + "\n"

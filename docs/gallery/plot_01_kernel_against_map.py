@@ -29,5 +29,5 @@ for ax, order in zip(axes, (1, 2), strict=True):
 axes[0].set_ylabel("k(x, y), broad; ψ(x)·ψ(y), thin")
 
 # %%
-# Two more outputs halve the largest error here. What decides the error is the subject of
+# Two more outputs halve the largest error here. The period decides the error:
 # :ref:`sphx_glr_examples_plot_02_period_and_error.py`.

@@ -3,8 +3,8 @@ The period of a homogeneous map and its error
 =============================================
 
 The homogeneous map is a Fourier series of the kernel's signature, and a Fourier series needs a
-period. A short period repeats the signature too early, a long one needs more terms. The map takes a
-published fit of the best period unless you give one.
+period. A short period repeats the signature too early, a long period needs more terms. By default
+the map has the period of a published fit of the best ones.
 """
 
 import matplotlib.pyplot as plt

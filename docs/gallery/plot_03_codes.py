@@ -33,4 +33,4 @@ right.set_xscale("log", base=2)
 right.set(xlabel="levels per feature", ylabel="accuracy, %", title="Five folds, ± 1 standard error")
 
 # %%
-# A few levels give up little here. The default, 256, is what one byte can name.
+# A few levels lose little accuracy here. The default is 256, the number of values of one byte.

@@ -31,7 +31,7 @@ ax.set(xlabel="x", ylabel="ψ(x)·ψ(255) - k(x, 255)", title="Errors of maps wi
 ax.legend()
 
 # %%
-# No map of five outputs whose frequencies lie in the band that was searched can do better than this
-# bound by more than one percent:
+# No map of five outputs with frequencies in the searched band is better than this bound by more
+# than one percent:
 best = optimal_signature("chi2", dim=5, ratio=255)
 print(f"error {255 * best.error:.4f}, lower bound {255 * best.lower_bound:.4f}")

@@ -2,7 +2,7 @@
 Accuracy against storage: the Pareto front
 ==========================================
 
-Nine ways to train on digits, by what they store per training row and how accurate they are. A
+The plot shows nine ways to train on digits, by their storage per training row and their accuracy. A
 method is on the front when no other is both smaller and more accurate.
 """
 

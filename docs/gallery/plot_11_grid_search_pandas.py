@@ -2,8 +2,8 @@
 A pipeline with pandas and GridSearchCV
 =======================================
 
-Maps are transformers of scikit-learn: they take data frames, name their outputs, and their
-parameters are searched like those of any other step.
+Maps are transformers of scikit-learn: they take data frames and name their outputs, and a grid
+search finds their parameters like the parameters of any other step.
 """
 
 import matplotlib.pyplot as plt

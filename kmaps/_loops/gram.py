@@ -2,8 +2,7 @@
 
 Every additive kernel has k(0, y) = 0, so one loop serves dense and sparse input. Single precision
 runs no further than a chunk of features; the sums of the chunks are added in double precision.
-Where single precision cannot hold the range of the values, all of it is in double: a loop takes
-either.
+Where single precision cannot hold the range of the values, the loop takes double precision.
 
 All values are positive, but for squares: the caller splits signed data into its positive and
 negative parts.

@@ -241,8 +241,7 @@ def _loss(task, i, excess):
 def best_multiple(task, margins, square, low, high):
     """Return the factor on the weights, from low to high, at which their objective is least.
 
-    ``square`` is their squared norm. The objective is convex, so the sign of its slope halves the
-    range.
+    ``square`` is their squared norm. The sign of the convex objective's slope halves the range.
     """
     while high - low > _FACTOR_DIGITS:
         factor = (low + high) / 2

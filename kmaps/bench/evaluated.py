@@ -12,7 +12,7 @@ from kmaps.models import Evaluation
 _WIDEST = 20  # classes of a confusion matrix that is shown whole
 _MATRIX = " (the whole matrix: --confusion FILE)"
 _OF_CLASSES = "recall, %", "precision, %", "ROC AUC", "average precision"
-_INTERVALS = "Intervals (Wilson's, 95 %) are for other rows like these and the model as it is."
+_INTERVALS = "The intervals (Wilson's, 95 %) apply to this model on other rows like these."
 
 
 def lines(found: Evaluation) -> str:

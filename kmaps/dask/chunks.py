@@ -166,8 +166,7 @@ def summary_of(
 ) -> Delayed:
     """Return the delayed summary of all blocks, made in one pass over them.
 
-    Up to ``most`` distinct values are kept; ``sampled`` keeps some rows: as many of each block,
-    evenly spaced.
+    Up to ``most`` distinct values are kept; ``sampled`` keeps evenly spaced rows of each block.
     """
     if labels is not None and len(labels) != len(blocks):
         raise InputError(f"labels in {len(labels)} blocks for samples in {len(blocks)}")

@@ -85,8 +85,7 @@ def half_overlapping(
     program that accompanies Maji and Malik, "Fast and accurate digit classification" (2009): sides
     14, 7 and 4 give 181 cells on 28 × 28 pixels.
 
-    The cells come level by level, tiling by tiling, row by row; the second array has the level of
-    each.
+    The cells come level by level, tiling by tiling, row by row; the second array has their levels.
     """
     height, width = shape
     cells = []

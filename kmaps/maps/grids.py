@@ -61,8 +61,7 @@ class LogGrid:
     def encode(self, values: NDArray, features: NDArray, out: NDArray) -> tuple[bool, int]:
         """Fill ``out`` (n, m·r) from float32 ``values`` (n, m) of the m ``features``.
 
-        Returns whether a value is not finite, and how many lay outside the grid and were clamped:
-        here none.
+        Returns whether a value is not finite, and how many were outside the grid: here none.
         """
         loops = loops_of("encode")
         outputs = loops.unrolled(self.table.shape[2] // 2)

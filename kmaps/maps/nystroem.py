@@ -37,8 +37,7 @@ _BLOCK_KNOTS = 1 << 15
 class NystroemMap(AdditiveMap):
     r"""Approximate a scalar kernel by the leading kernel principal components of each feature.
 
-    Use it for kernels that are not homogeneous, and for as few outputs as the training values
-    allow.
+    Use it for kernels that are not homogeneous, and for the fewest outputs on the training values.
 
     See Perronnin, Sánchez and Liu, Large-Scale Image Categorization with Explicit Data Embedding,
     CVPR 2010; hkm Sect. 4.1.

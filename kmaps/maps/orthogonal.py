@@ -42,9 +42,8 @@ class FourierMap(RangedMap):
 
     Notes
     -----
-    The range is one period, so its two ends have the same outputs. The constant is left to the
-    bias of the model. float32 input is encoded with an error below 1e-6 of each output's largest
-    value.
+    The range is one period, so its two ends have the same outputs. The constant is left to the bias
+    of the model. The encoding error of float32 is below 1e-6 of each output's largest value.
 
     Examples
     --------

@@ -89,9 +89,8 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
         k(x)^\top (K_{mm} + \varepsilon I)^{-1} k(y)
 
     with the kernel values k(x) of x with the landmarks. It is exact where x or y is a landmark, and
-    everywhere when all samples are. On Daimler and MNIST models on it are more accurate than on as
-    many random frequencies (:class:`kmaps.GeneralizedRBFMap`), which are nearer the kernel at
-    narrow widths.
+    everywhere when all samples are. On Daimler and MNIST its models are more accurate than on as
+    many random frequencies (:class:`kmaps.GeneralizedRBFMap`), which err less at narrow widths.
 
     Use it for exponential kernels where accuracy counts.
 
@@ -241,7 +240,7 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
         base, gamma = (
             ("hellinger", 2.0) if self.kernel == "rbf" else (EXP_KERNELS[self.kernel], 1.0)
         )
-        # In double precision: distances are what is left of large terms.
+        # In double precision: distances are small differences of large terms.
         xp, x, columns = namespace(X), in_double(X), []
         for i in range(self.n_outputs_):  # one at a time, to need no more than the rows do
             row = self.landmarks_[[i]]

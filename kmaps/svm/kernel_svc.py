@@ -161,9 +161,8 @@ class KernelSVC(ProbabilisticClassifier):
         """Compute the Gram matrix and train one binary model per problem, as `CodedSVC.fit` does.
 
         X (n, d) is dense or CSR; for a precomputed kernel it is the (n, n) Gram matrix, or the rows
-        that :meth:`prepare_rows` or, for LIBSVM, :func:`gram_rows` made of it. A width that is
-        learnt counts every sample once. More samples than memory holds raise
-        InputError.
+        that :meth:`prepare_rows` or, for LIBSVM, :func:`gram_rows` made of it. A learnt
+        width counts every sample once. More samples than memory holds raise InputError.
         """
         from kmaps.svm.smo import GramRows  # which the other learners do without
 

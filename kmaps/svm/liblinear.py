@@ -68,8 +68,7 @@ _rand_lock = threading.Lock()
 class LiblinearSVC(LinearClassifier):
     """Linear SVM or logistic regression, trained by LIBLINEAR.
 
-    Use it for linear models, for features that a map made, values of any precision, and sparse
-    weights.
+    Use it for linear models, the outputs of a map, values of any precision, and sparse weights.
 
     Parameters
     ----------

@@ -41,9 +41,8 @@ PENALTIES = ("l2", "l1")
 class Loss:
     """A loss, with the excess e of a sample: its margin y·f(x) less the target, or f(x) - y.
 
-    The conjugate is ``epsilon |a| + ridge a² / 2`` between the bounds, so that the loss is 0, then
-    a parabola (with a ridge), then straight (with a finite bound). ``costs`` are the C of each
-    sample.
+    The conjugate is ``epsilon |a| + ridge a² / 2`` between the bounds: the loss is 0, a parabola
+    (with a ridge), then straight (with a finite bound). ``costs`` are the C of each sample.
     """
 
     name: ClassVar[str]

@@ -44,7 +44,7 @@ def test_any_measure_over_any_other():
 
 def test_times_of_different_machines_are_warned_of():
     write([CELLS[0], CELLS[1] | {"cpu": "b"}])
-    assert plot("run").stderr == "warning: times do not compare: records differ in cpu\n"
+    assert plot("run").stderr == "warning: times are not comparable: records differ in cpu\n"
     assert plot("run", "--y", "accuracy", "--x", "accuracy", "--force").stderr == ""
 
 

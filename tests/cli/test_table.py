@@ -95,7 +95,7 @@ def test_out_writes_a_new_file_and_nothing_else():
 
 def test_times_of_different_machines_are_warned_of():
     write([CELLS[0], CELLS[1] | {"cpu": "b"}])
-    warning = "warning: times do not compare: records differ in cpu\n"
+    warning = "warning: times are not comparable: records differ in cpu\n"
     assert table("run").stderr == warning
     assert table("run", "--quiet").stderr == ""
     assert table("run", "--measure", "accuracy").stderr == ""

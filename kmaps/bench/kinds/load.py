@@ -39,8 +39,7 @@ def load(
 
     With ``preset`` the keys under that name in ``presets`` replace the experiment's keys, its
     claims are left out, and its name becomes NAME-PRESET. ``changes``, such as ``["splits=2"]``,
-    then change single keys. A ConfigError lists every mistake, one per line, in the order of their
-    places.
+    then change single keys. A ConfigError lists every mistake, one per line, in order of places.
     """
     return load_whole(name_or_path, preset, changes).experiment
 

@@ -16,9 +16,9 @@ from kmaps.bench.report.document import Page, Part, Section, Table, Text
 from kmaps.bench.report.forms import Markdown, bold, link
 
 _EDGES = """\
-By cross-validation inside the training split. A row is at an edge where the C of one of its splits
-is the least or the largest value compared: a better one may lie beyond. `C: auto` goes on until the
-best is inside."""
+C is chosen by cross-validation inside the training split. A row is at an edge if the C of one of
+its splits is the least or the largest tried value: a better value may lie beyond. `C: auto` extends
+the grid until the best value is inside."""
 
 
 def glance(items: Sequence[Item], records: Runs, experiments: Iterable[str]) -> Page:

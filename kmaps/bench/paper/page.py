@@ -131,16 +131,12 @@ def _evidence(
     measured = [record for record in records if record["status"] == "ok"]
     lacking = sum(record["key"] not in correct for record in measured)
     if not lacking:
-        said = (
-            "Accuracies are compared on the same test samples: `correct.npz` has which were right."
-        )
+        said = "Accuracies are compared on the same test samples; `correct.npz` has the right ones."
         return [Text(Markdown(said))]
-    which = "There is no `correct.npz` with the test samples that were right:"
+    which = "There is no `correct.npz` with the test samples that were right, so"
     if lacking < len(measured):
-        which = (
-            f"Of {lacking} of {len(measured)} cells `correct.npz` lacks which samples were right:"
-        )
-    said = "accuracies are compared by splits and draws alone, a single one not at all."
+        which = f"`correct.npz` lacks the right samples of {lacking} of {len(measured)} cells, so"
+    said = "accuracies are compared by splits and draws alone; one split is not compared."
     return [Text(Markdown(f"{which} {said}"))]
 
 
@@ -162,5 +158,5 @@ def _conditions(records: Sequence[Record]) -> Table:
     if any(record.get("dirty") for record in records):
         rows.append(["checkout", "had changes that were not committed"])
     if mixed := mixed_conditions(records):
-        rows.append(["times do not compare", f"records differ in {', '.join(mixed)}"])
+        rows.append(["times are not comparable", f"records differ in {', '.join(mixed)}"])
     return Table(["condition", "values"], [row for row in rows if row[1]], texts=2)

@@ -13,14 +13,14 @@ from kmaps.bench.report.document import Folded, Part, Section, Table, Text
 from kmaps.bench.report.forms import bold
 
 _RULE = (
-    "A comparison holds when all of its interval does: the 95 % interval, for 'within' the 90 % "
-    "interval (two one-sided tests of 5 %). It fails when all of its 95 % interval does, with "
-    "Holm's correction for the other comparisons of its claim; else it is undecided, 'undecided "
-    "(Holm)' where its interval alone would make it fail. A claim holds "
-    "when all its comparisons hold, and fails when one fails. Where a dataset has its training "
-    "sets, or there is one split, the interval that decides is on these training sets; next to it "
-    "is the one for others too, where there are several. How many draws would decide is computed "
-    "from the variances of samples and splits, for differences that stay as they are."
+    "A comparison holds when its whole 95 % interval meets the bound; for 'within' the 90 % "
+    "interval counts (two one-sided tests of 5 %). It fails when its whole 95 % interval, with "
+    "Holm's correction for the other comparisons of its claim, misses the bound. Else it is "
+    "undecided: 'undecided (Holm)' if it would fail without the correction. A claim holds when "
+    "all its comparisons hold, and fails when one fails. If a dataset has official training "
+    "sets, or there is one split, the deciding interval is about these training sets; with "
+    "several of them, the interval for other training sets stands next to it. The number of draws "
+    "that would decide follows from the variances of samples and splits, at the same difference."
 )
 _NEEDED = {"above": "at least {} points", "about": "within ± {} points", "smaller": "at least {} ×"}
 

@@ -151,4 +151,4 @@ def times_warning(records: Iterable[Record], measures: Iterable[str]) -> str:
     """Return a warning where measures are times that do not compare, else nothing."""
     timed_any = any(MEASURES[name].unit == "s" for name in measures)
     mixed = mixed_conditions(records) if timed_any else []
-    return f"times do not compare: records differ in {', '.join(mixed)}" if mixed else ""
+    return f"times are not comparable: records differ in {', '.join(mixed)}" if mixed else ""

@@ -17,15 +17,13 @@ def choice_parts(records: Sequence[Record]) -> list[Part]:
         return []
     once = any(record["C_chosen_on"] for record in records)
     where = "set of the first split, one C for all splits" if once else "split"
-    chosen = f"By cross-validation in the training {where}, from {grid_text(records)}."
+    chosen = f"C is chosen by cross-validation in the training {where}, from {grid_text(records)}."
     at_edge = [row for row in rows if row.is_at_edge]
     if not at_edge:
-        return [
-            Text(f"{chosen} No row of {len(rows)} has its C at the edge of the values compared.")
-        ]
+        return [Text(f"{chosen} No row of {len(rows)} has its C at the edge of the tried values.")]
     edges = (
-        f"In {len(at_edge)} of {len(rows)} rows C is at the edge of the values compared, on one "
-        "split or more: a better one may lie beyond."
+        f"In {len(at_edge)} of {len(rows)} rows C is at the edge of the tried values, on one split "
+        "or more: a better value may lie beyond."
     )
     head = ["row", "least C", "largest C", "of"]
     body = [

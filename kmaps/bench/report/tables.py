@@ -24,7 +24,7 @@ REDUCTION_WORDS = {"ovo": "one-vs-one", "ovr": "one-vs-rest"}
 ABSENT = "–"
 UNLIKE, BUSY = "†", "‡"
 MARKS = {
-    "unlike": f"{UNLIKE} on unlike computers, or with other threads: not to be compared",
+    "unlike": f"{UNLIKE} not comparable: other computers or numbers of threads",
     "busy": f"{BUSY} other work ran meanwhile",
 }
 SIGNS = {"stopped": "¶", "clamped": "§", "skipped": "¤"}

@@ -82,7 +82,7 @@ def _compiler() -> Iterator[Finding]:
     if found:
         yield Finding("C++ compiler", found)
     else:
-        remedy = "none is needed until LIBLINEAR or LIBSVM is installed again: then install g++"
+        remedy = "none is needed until LIBLINEAR or LIBSVM is installed again; then install g++"
         yield Finding("C++ compiler", "none", remedy)
 
 
@@ -95,7 +95,7 @@ def _instructions() -> Iterator[Finding]:
         return
     widest = next((name for name in ("avx512f", "avx2", "asimd") if name in flags), None)
     remedy = (
-        "" if widest else "the compiled loops are several times slower here; times do not count"
+        "" if widest else "compiled loops are several times slower here; times are not comparable"
     )
     yield Finding("instructions", widest or "neither AVX nor NEON", remedy)
 
@@ -142,7 +142,7 @@ def _libraries() -> Iterator[Finding]:
         elif all(library["num_threads"] == 1 for library in found):
             yield Finding(name, f"{', '.join(names)}; can be held to one thread")
         else:
-            remedy = "times do not compare: install another build of it, or set OMP_NUM_THREADS=1"
+            remedy = "times are not comparable: install another build, or set OMP_NUM_THREADS=1"
             yield Finding(name, f"{', '.join(names)}; keeps its threads", remedy, fault=True)
 
 

@@ -1,7 +1,6 @@
 """Measuring the cells of a batch in a separate process; checking third-party estimators there.
 
-Third-party code is imported in such processes alone, with the folder of the experiment's file on
-the path.
+Only these processes import third-party code, with the folder of the experiment on the path.
 """
 
 import sys
@@ -25,8 +24,7 @@ from kmaps.errors import KmapsError, Mistakes, one_line
 class Measuring:
     """Measures batches of cells of a kind; can be pickled, as processes need it.
 
-    With ``hold`` the process may run on as many processors as it has threads. Rows may name modules
-    in ``folder``.
+    With ``hold`` processors are limited to ``threads``. Rows may name modules in ``folder``.
     """
 
     kind: str

@@ -33,8 +33,7 @@ def nystroem_view(kernel: str, window: str, period: float, n_points: int = 200) 
     """Return Nyström's approximation of a kernel that a window makes periodic.
 
     The kernel needs a density for its spectrum: not hellinger. The rectangular window repeats the
-    piece inside one period, the uniform one adds up all copies. The period is in units of λ = log
-    y/x.
+    piece inside one period, the uniform one adds up all copies. The period is in λ = log y/x.
     """
     signature = get_kernel(kernel).signature
     lam = (np.arange(n_points) / n_points - 0.5) * period

@@ -62,9 +62,8 @@ def load_split(
 ) -> Split:
     """Load the features and labels of one split of a dataset.
 
-    Features that learn do so from the training images alone; a table has no feature, its columns
-    are the features. ``skip_bad`` leaves out images that cannot be used; otherwise the first one is
-    an error.
+    Features that learn do so from the training images alone; a table's columns are its features.
+    ``skip_bad`` leaves out images that cannot be used; otherwise the first one is an error.
     """
     dataset = load_dataset(source, skip_bad=skip_bad)
     train, test = draw_split(dataset, protocol, split)

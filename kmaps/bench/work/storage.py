@@ -73,9 +73,8 @@ def coded_storage(model: "CodedSVC", n_train: int) -> dict[str, Any]:
     """Count the storage of a model of the coded solver.
 
     The training set is one code per value at the bits a code needs, or the codes that are not zero
-    as they are listed in memory, whichever is smaller; the tables are levels, their range and the
-    functions that the weights belong to, as in the file; the model weights, intercepts and
-    calibration.
+    as they are listed in memory, whichever is smaller; the tables are levels, ranges and the
+    weights' functions, as in the file; the model has weights, intercepts and calibration.
     """
     held = model.model_
     n_codes = held.levels.shape[1] if held.cells is None else int(held.cells.max()) + 1
@@ -156,8 +155,7 @@ def local_map(feature_map: Any) -> FeatureMap | None:
     """Return the map, unfitted, of the B-splines that the outputs of a map are sums of.
 
     The outputs of unary bins and of penalised splines are sums of neighbouring B-splines, of which
-    two of bins, and degree + 1 of splines, differ from zero at any value: the sparse form of Maji
-    and Berg.
+    two of bins, and degree + 1 of splines, are not zero at any value: Maji and Berg's sparse form.
     """
     if _is_a("SplineMap", feature_map) and feature_map.penalty > 0:
         return clone(feature_map).set_params(penalty=0)

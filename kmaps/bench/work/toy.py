@@ -1,8 +1,7 @@
 """The two-dimensional toy problem of the spline and Fourier embeddings (lac Fig. 3).
 
 The points of a square grid are positive inside a disc. Its boundary, x² + y² = r², is additive, so
-a linear classifier on an additive map learns one function of x and one of y; with a good map both
-are parabolas.
+a linear classifier on an additive map learns a function of x and one of y, at best two parabolas.
 """
 
 from typing import Any

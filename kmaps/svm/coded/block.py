@@ -13,9 +13,8 @@ Each step here takes a block, its state and ``total``, the sum of the tables of 
 blocks returned last. It returns the next state and leaves the given one as it was; a table of
 weights, or None; and numbers, which are added up over all blocks. The rows never leave the block.
 
-Between descents there are conjugate gradients over all blocks, as in `kmaps.svm.coded.descent`. For
-the logistic loss, whose variables are at no bound, the parabola is the one that touches: a Newton
-step.
+Between descents there are conjugate gradients over all blocks, as in `kmaps.svm.coded.descent`. The
+logistic loss, whose variables are at no bound, has a touching parabola: a Newton step.
 """
 
 from dataclasses import dataclass, replace
@@ -272,8 +271,7 @@ def bend(block: CodedProblem, state: State, total: Table, constant: float) -> St
 def follow(block: CodedProblem, state: State, total: Table, length: float) -> StepResult:
     """Go along the direction.
 
-    Numbers: the size of what remains, the square of what the bounds take from the step, and its
-    own.
+    Numbers: the size of the residual, the square of the clipped part of the step, and its square.
     """
     climb = _climb_of(state)
     step, rest = climb.step + length * climb.direction, climb.rest - length * climb.curved

@@ -30,8 +30,7 @@ class CodedSVC(StreamedClassifier):
     """Additive-kernel SVM, exact or with any additive map, trained on one byte per value.
 
     It is the first choice for histograms and for any features that act one by one: as exact as
-    `KernelSVC`, as fast as a linear model, for millions of samples, with functions that can be
-    drawn.
+    `KernelSVC`, as fast as a linear model, for millions of samples, with functions to draw.
 
     Parameters
     ----------

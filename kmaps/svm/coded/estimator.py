@@ -259,8 +259,7 @@ class CodedEstimator(Learner):
     def importance_(self) -> NDArray[np.float64]:
         """How much each feature changes the scores over the training samples, (d,).
 
-        The standard deviation of its function; of several columns of scores, the root of the mean
-        square.
+        The standard deviation of its function; for several columns of scores their RMS.
         """
         check_is_fitted(self)
         return np.sqrt((self.model_.importance.astype(np.float64) ** 2).mean(axis=0))

@@ -1,9 +1,8 @@
 """Classifiers on codes that are trained without some of the samples, one for each part left out.
 
 All binary problems of all of them are solved in parallel, so that two threads are of use for two
-classes too. They share the codes. From one value of C to a larger one each begins at the dual
-variables where it stopped: along a path, the last value takes little of the time that it would take
-alone.
+classes too. They share the codes. At the next larger value of C each begins at the dual variables
+where it stopped, so that along a path the last value takes less time than alone.
 """
 
 from collections.abc import Sequence

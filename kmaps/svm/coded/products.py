@@ -1,7 +1,6 @@
 r"""Kernel matrices of a map's outputs, without the outputs: of the codes of its samples.
 
-With the outputs :math:`\varphi_j(c)` of code c of feature j, and the code :math:`u_j` that is its
-usual one,
+With the outputs :math:`\varphi_j(c)` of code c of feature j, and its usual code :math:`u_j`,
 
 .. math::
     \sum_j \varphi_j(a_j) \cdot \varphi_j(b_j) = \sum_j \psi_j(a_j) \cdot \psi_j(b_j)
@@ -9,8 +8,7 @@ usual one,
     \quad s(a) = \sum_j \psi_j(a_j) \cdot \varphi_j(u_j),
 
 so that only features count in which neither sample is usual: of sparse histograms few, whatever the
-map makes of zero. Features that are seldom usual are multiplied as matrices, the others pair by
-pair.
+map makes of zero. Seldom usual features are multiplied as matrices, the others pair by pair.
 """
 
 from typing import NamedTuple

@@ -13,8 +13,7 @@ A round lowers, over the weights w of some of the groups,
     phi_i(m) = max over 0 <= a <= cap_i of  a * (1 - m) - (a - centre_i)^2 / (2 * steep_i),
 
 where |.| is the Euclidean norm. The maximum is at a = centre_i + steep_i * (1 - m), moved into its
-range: minus the slope of a rounded hinge. With centre 0, no cap and steep 2C, phi is C times the
-squared hinge.
+range: minus the slope of a rounded hinge. With centre 0, no cap, steep 2C, phi is C hinge².
 
 A few sweeps over the groups, on the quadratic model of the losses here, find the groups that have
 weights and those that have none; but they creep where columns are much alike. Where a group has
@@ -70,8 +69,7 @@ class WorkingGroups:
     """Some groups, all others without weights.
 
     ``columns`` (k, n) are the groups' columns times the signs of the rows, as rows of the array;
-    group g has those from ``starts[g]`` to ``starts[g + 1]``. ``weights`` and ``margins`` are where
-    to begin.
+    group g has rows ``starts[g]`` to ``starts[g + 1]``. ``weights`` and ``margins`` are the start.
     """
 
     def __init__(

@@ -28,10 +28,10 @@ def test_a_page_says_what_accuracies_are_compared_by():
     assert "compared by" not in text
     text = shown(claims=[CLAIM])
     assert (
-        "## Claims\n\nThere is no `correct.npz` with the test samples that were right: acc" in text
+        "## Claims\n\nThere is no `correct.npz` with the test samples that were right, so" in text
     )
     text = shown(claims=[CLAIM], correct=correct)
-    assert "Of 2 of 4 cells `correct.npz` lacks which samples were right: accuracies are" in text
+    assert "`correct.npz` lacks the right samples of 2 of 4 cells, so accuracies are" in text
     text = shown(claims=[CLAIM | {"measure": "ap"}])
     assert "Average precisions are compared by their splits and draws alone." in text
 

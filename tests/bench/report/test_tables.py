@@ -207,7 +207,7 @@ def test_times_of_unlike_machines_and_of_a_busy_one_are_marked():
     cell["repeats"] += [line | {"repeat": 2, "cpu": "another"} for line in cell["repeats"][:1]]
     text = show([cell], "text", "train")
     assert lines_of(text)["exact"] == ["1.00 (1.00–1.50) †"]
-    assert "† on unlike computers, or with other threads: not to be compared." in text
+    assert "† not comparable: other computers or numbers of threads." in text
     busy = show(made([[1.0, 2.0]], other_cpus=0.7, stolen_cpus=0.0), "text", "train")
     assert lines_of(busy)["exact"] == ["1.50 (1.25–1.75) ‡"]
     assert "‡ other work ran meanwhile." in busy
