@@ -8,7 +8,7 @@ from kmaps._loops.codes import collect, empty_table, widen
 from kmaps.checks import MAX_LEVELS, refuse_not_finite
 from kmaps.codes.codebook import Codebook, pad_levels
 from kmaps.errors import ConfigError, InputError
-from kmaps.samples import AnyMatrix, read_only, summed
+from kmaps.samples import AnyMatrix, read_only, refuse_mask, summed
 
 
 class Columns:
@@ -18,6 +18,7 @@ class Columns:
     """
 
     def __init__(self, X: AnyMatrix) -> None:
+        refuse_mask(X)
         # Compiled loops know the processor's byte order only.
         native = X.astype(X.dtype.newbyteorder("="), copy=False)
         self._X = summed(native.tocsc()) if issparse(X) else native
