@@ -80,7 +80,7 @@ def page(
 def _state(records: Sequence[Record]) -> list[Part]:
     """Say how many cells were measured, when and where, which failed, and which seem missing."""
     failed = [record for record in records if record["status"] != "ok"]
-    said = [f"{len(records) - len(failed)} cells were measured"]
+    said = [f"{(n := len(records) - len(failed))} cell{' was' if n == 1 else 's were'} measured"]
     days = sorted(str(record["started"])[:10] for record in records if record.get("started"))
     if days:
         said.append(f"from {days[0]} to {days[-1]}" if days[0] != days[-1] else f"on {days[0]}")
