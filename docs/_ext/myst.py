@@ -52,7 +52,8 @@ def shown(part: Part, source: str, level: int = 2, depth: int = 0) -> str:
         case Picture(path, said):
             if quote(path.name) != path.name:  # Sphinx finds no file of another name
                 return plain(f"{path.name} is not shown here: name it with plain letters.")
-            return f"![{plain(said)}](/../{source.rpartition('/')[0]}/{path.name})"
+            place = f"/../{source.rpartition('/')[0]}/{path.name}"
+            return f"![{plain(said)}]({place})\n\n{plain(said)}"
         case Folded(title, parts):
             return folded(title, all_shown(parts, source, level, depth + 1), depth)
         case Section(title, parts):

@@ -29,6 +29,8 @@ _MORE = Markdown(
 )
 _SAME = ("cpu", "cores", "threads", "jobs", "python", "commit", "map_version")
 _LOAD = ("load_before", "load_after", "other_cpus", "stolen_cpus")  # of the computer, meanwhile
+_BARS = dict.fromkeys(("costs", "front", "trade-off", "sparsity"), "; bars are standard deviations")
+_BARS["accuracy"] = "; bars are one standard error"
 _MOST_FAILED = 20  # cells that are named
 _FEWER = "have fewer cells than others: the run may have been interrupted; its command resumes it."
 
@@ -64,7 +66,9 @@ def page(
     if notes:
         parts.append(Section("Findings", [Text(Markdown(notes.strip()))]))
     if figures:
-        drawn: list[Part] = [Picture(path, f"{path.stem} of {name}") for path in figures]
+        drawn: list[Part] = [
+            Picture(path, f"{path.stem} of {name}{_BARS.get(path.stem, '')}") for path in figures
+        ]
         more = f"More figures: {', '.join(link(path.name, path.name) for path in figures[1:])}."
         if drawn[1:]:
             drawn[1:] = [Folded("More figures", drawn[1:]), Text(Markdown(more), short=True)]
