@@ -113,7 +113,7 @@ $(OLDEST)/.installed: pyproject.toml constraints-oldest.txt | check-machine
 	@touch $@
 
 check-machine:
-	@command -v $(PYTHON) >/dev/null || { echo "make: '$(PYTHON)' not found: install Python 3.11 or later, or name it: make PYTHON=/path/to/python3 run" >&2; exit 2; }
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "make: $$($(PYTHON) --version) is too old: kmaps needs Python 3.11 or later; name one: make PYTHON=python3.12 run" >&2; exit 2; }
+	@command -v $(PYTHON) >/dev/null || { echo "make: '$(PYTHON)' not found: install Python 3.11 to 3.15, or name it: make PYTHON=/path/to/python3 run" >&2; exit 2; }
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 16))' || { echo "make: $$($(PYTHON) --version) cannot run kmaps, which needs Python 3.11 to 3.15; name one: make PYTHON=python3.12 run" >&2; exit 2; }
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "make: this Python has no venv module: install it (Debian: apt-get install python3-venv)" >&2; exit 2; }
 	@command -v c++ >/dev/null || command -v g++ >/dev/null || command -v clang++ >/dev/null || { echo "make: no C++ compiler found (c++, g++ or clang++): LIBLINEAR and LIBSVM are compiled on installation; install one (Debian: apt-get install g++)" >&2; exit 2; }
