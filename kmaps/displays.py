@@ -54,7 +54,7 @@ class FunctionDisplay:
 
 
 class KernelErrorDisplay:
-    """The error of an additive map of one feature on all pairs of values, with its largest.
+    """The error of an additive map of one feature on all pairs of values, and its maximum.
 
     Use it for choosing the size of a map, and for seeing where it is far from its kernel.
 
@@ -66,7 +66,7 @@ class KernelErrorDisplay:
 
     See Also
     --------
-    FunctionDisplay : What a model has learnt.
+    FunctionDisplay : The functions that a model has learnt.
 
     Examples
     --------

@@ -33,7 +33,7 @@ class Quantizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         of its values, after each frequent value has got a level of its own. ``auto``: exact for
         the features that have at most ``n_levels`` distinct values, else uniform.
         ``shared``: the same levels for all features: exact if they all have few enough, else with
-        equally spaced square roots, which is how far apart homogeneous kernels see two values
+        equally spaced square roots, since homogeneous kernels see values at such distances
         (hkm eq. 8): 64 such levels serve histograms better than 256 equally spaced ones.
 
     Attributes
@@ -48,7 +48,7 @@ class Quantizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     See Also
     --------
-    LookupTable : What codes stand for.
+    LookupTable : The outputs that codes stand for.
     CodedSVC : Trains on codes, with ``levels=quantizer.levels_``.
 
     Examples

@@ -35,7 +35,7 @@ _MOST_CHOICES = 1 << 28  # 4 bytes each: where the last cluster begins, by value
 class AnchorMap(SteppedMap):
     r"""Give every value the outputs of its nearest anchor, or a mean of its k nearest.
 
-    With equal weights the samples are one code per value and the map is a table, see `to_codes`.
+    With equal weights samples become one code per value, and the map is a table (see `to_codes`).
 
     Use it for the smallest models and the least storage: with one neighbour a value is one code and
     one output.
@@ -48,40 +48,40 @@ class AnchorMap(SteppedMap):
         The scalar kernel; a callable ``k(x, y)`` works elementwise on arrays and must be positive
         semi-definite. The named kernels take non-negative data only.
     n_anchors : int
-        N, from 2 to 256: the anchors of a feature, all counted, so that `uniform` ones are
+        N, from 2 to 256: the number of anchors of a feature, so that `uniform` anchors are
         :math:`1/(N-1)` of the range apart. (The paper's :math:`\{0, 1/N, \dots, 1\}` counts one
         less.) ``anchors="cover"`` does not use it.
     anchors : {"uniform", "kmeans", "cover"}
         Equally spaced over the range of the training values; the means of the clusters with the
-        least squares in all (found exactly, by dynamic programming); or as few such means as leave
-        no training value further than ``epsilon`` from one.
+        least sum of squares (found exactly, by dynamic programming); or the fewest such means that
+        leave no training value further than ``epsilon`` from a mean.
     n_neighbors : int
         k, the nearest anchors whose outputs are averaged; 1 is ANNFM. With more than one and equal
         weights, zero is no longer mapped to zero.
     weights : {"equal", "distance"}
-        The weights of annfm eq. 5: 1/k each, the paper's example; or, for ``n_neighbors=2``, those
-        of linear interpolation between the anchors a on either side,
+        The weights of annfm eq. 5: 1/k each, the paper's example; or, for ``n_neighbors=2``, linear
+        interpolation between the anchors a on either side,
         :math:`\psi(x) = (1-t)\phi_n + t\phi_{n+1}` at :math:`x = (1-t)a_n + ta_{n+1}`. Zero then
         stays zero where an anchor lies on it, and there are no codes.
     energy : float
-        In (0, 1]: the fewest eigenvectors are kept whose eigenvalues reach this part of the trace.
-        Where features differ, r is the largest number that one of them needs; the others have
-        zeros in the outputs that they do not need.
+        In (0, 1]: the map keeps the fewest eigenvectors whose eigenvalues reach this part of the
+        trace. Where features differ, r is the largest number that one of them needs; the others
+        have zeros in the outputs that they do not need.
     rank : int, optional
-        Keep so many eigenvectors instead.
+        Number of eigenvectors to keep, instead of ``energy``.
     epsilon : float, optional
-        For ``anchors="cover"``, in units of the data.
+        Largest distance for ``anchors="cover"``, in units of the data.
     shared : bool or "auto"
-        Whether all features have the same anchors, chosen for the values of all of them.
-        ``"auto"``: only uniform ones, and if all features that vary have the same range.
+        Whether all features have the same anchors, chosen for the values of all features.
+        ``"auto"``: for uniform anchors, if all features that vary have the same range.
 
     Attributes
     ----------
     anchors_ : ndarray, shape (1 or d, N)
         Ascending; a feature with fewer anchors (it has fewer distinct values) repeats its last.
     table_ : ndarray, shape (1 or d, n_codes, r)
-        The outputs of each code, which stands for the anchors c … c+k-1; with weights by distance,
-        the outputs of each anchor.
+        The outputs of each code c, which stands for the anchors c … c+k-1; with weights by
+        distance, the outputs of each anchor.
     code_bits_ : int
         Bits of a code, :math:`\lceil\log_2 (N-k+1)\rceil`; None where there are no codes.
 

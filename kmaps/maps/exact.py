@@ -27,8 +27,8 @@ class ExactMap(SteppedMap):
     ``n_levels``, else the distinct values of each feature; a feature with more distinct values has
     ``n_levels`` equally spaced levels. Other values go to the nearest level.
 
-    Use it for features with few distinct values, and wherever an approximation of the kernel would
-    have to be excused; outputs are many, so that `CodedSVC` trains on them sooner than LIBLINEAR.
+    Use it for features with few distinct values, and where the kernel must not be approximated. It
+    has many outputs, so that `CodedSVC` trains on them sooner than LIBLINEAR.
 
     See Wu, A Fast Dual Method for HIK SVM Learning, ECCV 2010, which trains on such tables without
     factorising them.
@@ -36,7 +36,7 @@ class ExactMap(SteppedMap):
     Parameters
     ----------
     kernel : {"chi2", "intersection", "js", "hellinger"} or callable
-        The scalar kernel; as of `AnchorMap`.
+        The scalar kernel, as in `AnchorMap`.
     n_levels : int
         L, from 2 to 256.
     tol : float
@@ -53,7 +53,7 @@ class ExactMap(SteppedMap):
     See Also
     --------
     CodedSVC : With a kernel's name, the same model without any outputs.
-    NystroemMap : Few outputs, the leading ones, for values that are not levels.
+    NystroemMap : The leading few outputs, for values that are not levels.
 
     Examples
     --------

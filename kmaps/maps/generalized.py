@@ -27,8 +27,8 @@ class GeneralizedRBFMap(RandomFeatures):
         e^{-\|\hat\Psi(x) - \hat\Psi(y)\|^2 / 2\sigma^2}, \qquad
         D^2(x, y) = K(x, x) + K(y, y) - 2 K(x, y)
 
-    with an additive map :math:`\hat\Psi` of the kernel K, and random Fourier features of what it
-    gives: the outputs are :math:`\cos\omega_j^\top\hat\Psi(x)/\sqrt m` and
+    with an additive map :math:`\hat\Psi` of the kernel K, and random Fourier features of its
+    outputs: the outputs are :math:`\cos\omega_j^\top\hat\Psi(x)/\sqrt m` and
     :math:`\sin\omega_j^\top\hat\Psi(x)/\sqrt m`, :math:`\omega_j \sim N(0, I/\sigma^2)` (genrbf eq.
     11-14). The paper gives χ² a factor of ½ in one place; D² here has none:
     :math:`\sum (x-y)^2/(x+y)`.
@@ -44,7 +44,7 @@ class GeneralizedRBFMap(RandomFeatures):
     kernel : {"chi2", "intersection", "js", "hellinger"}
         The additive kernel of the metric; with "exp-" before it, the same.
     order : int
-        n ≥ 0 of the `HomogeneousMap` inside; the hellinger kernel needs none and is exact.
+        Order n ≥ 0 of the inner `HomogeneousMap`; the hellinger kernel is exact without it.
     n_frequencies : int
         m ≥ 1, the number of frequencies; there are twice as many outputs.
     sigma : float or None
@@ -55,8 +55,8 @@ class GeneralizedRBFMap(RandomFeatures):
     random_state : int, RandomState or None
         Draws the key of the frequencies.
     additive : AdditiveMap or None
-        Any other additive map to use inside, unfitted, instead of the homogeneous one; then σ² is
-        by default the mean squared distance between its outputs.
+        Another unfitted additive map to use inside instead of the homogeneous map; then the default
+        σ² is the mean squared distance between its outputs.
 
     See Also
     --------
@@ -67,9 +67,9 @@ class GeneralizedRBFMap(RandomFeatures):
 
     Notes
     -----
-    The error has a part that falls as 1/√m and one that only ``order`` lessens. For chi2 and js the
-    latter is mostly the smaller one, and less at orders 1 and 3 than at 2, where the homogeneous
-    map misses more of K(x, x). For the intersection kernel it is the larger one.
+    The error has a part that falls as 1/√m and a part that only ``order`` reduces. For chi2 and js
+    the second part is mostly smaller, and smaller at orders 1 and 3 than at 2, where the
+    homogeneous map misses more of K(x, x). For the intersection kernel the second part is larger.
 
     Examples
     --------
@@ -145,7 +145,7 @@ class RadialMap(GeneralizedRBFMap):
     :math:`e^{-\sqrt t}`; "cauchy", 1/(1 + t); "inverse-multiquadric", :math:`1/\sqrt{1+t}`. The
     frequencies are drawn from the profile's spectral density (genrbf eq. 8 and Fig. 1).
 
-    Use it where near samples should not count as much, or far ones more, than the Gaussian has it.
+    Use it where near samples should count less, or far samples more, than with the Gaussian.
 
     Parameters
     ----------

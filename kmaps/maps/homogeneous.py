@@ -32,7 +32,7 @@ from kmaps.samples import AnyMatrix, namespace, ratio_of_sizes
 
 @dataclass(eq=False, repr=False)
 class HomogeneousMap(AdditiveMap):
-    r"""Approximate a homogeneous kernel by 2n+1 outputs per feature, at every scale alike.
+    r"""Approximate a homogeneous kernel by 2n+1 outputs per feature, equally well at every scale.
 
     Use it for a first try with histograms of any scale, and for LIBLINEAR: no parameter depends on
     the data, and three outputs per feature are mostly enough.
@@ -62,15 +62,15 @@ class HomogeneousMap(AdditiveMap):
     Attributes
     ----------
     period_ : float
-        The period used.
+        The period in use.
     spectrum_ : ndarray, shape (n+1,)
         The discrete spectrum κ̂₀ … κ̂ₙ.
 
     See Also
     --------
-    SameSignMap : Values of different signs have nothing in common.
-    LowDimMap : As exact with fewer outputs, where the range of the values is known.
-    CodedSVC : The exact kernel's model at no more time, if the learner may be chosen.
+    SameSignMap : The kernel of values of different signs is zero.
+    LowDimMap : As accurate with fewer outputs, where the range of the values is known.
+    CodedSVC : The exact kernel's model in the same time, if you can choose the learner.
     GeneralizedRBFMap : The exponential of the kernel, stronger where features interact.
 
     Notes

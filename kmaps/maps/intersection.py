@@ -44,7 +44,7 @@ class IntersectionMap(RangedMap):
         N ≥ 1, the bins of a range and the outputs of a feature; at most 255 with
         ``piece="constant"``, whose samples can be stored as codes of a byte.
     piece : {"linear", "constant"}
-        What the outputs are inside a bin.
+        The form of the outputs inside a bin.
     sparse : bool
         With ``piece="linear"`` and two bins or more: at most two non-zeros per value, as CSR, to be
         trained with `regularizer_`, as `CodedSVC` does.
@@ -55,7 +55,7 @@ class IntersectionMap(RangedMap):
     Attributes
     ----------
     regularizer_ : ndarray, shape (N, N)
-        H, what takes the place of the identity for the weights of each feature when ``sparse``.
+        H, which replaces the identity for the weights of each feature when ``sparse``.
 
     See Also
     --------

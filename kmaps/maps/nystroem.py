@@ -45,13 +45,13 @@ class NystroemMap(AdditiveMap):
     Parameters
     ----------
     kernel : {"chi2", "intersection", "js", "hellinger"} or callable
-        The scalar kernel; as of `AnchorMap`.
+        The scalar kernel, as in `AnchorMap`.
     dim : int
-        r ≥ 1, at most ``n_points``. A feature with fewer distinct values than that has zeros in
-        the outputs that are left.
+        r ≥ 1, at most ``n_points``. A feature with fewer distinct values has zeros in the
+        other outputs.
     n_points : int
-        N, the training values sampled of each feature: different ones, each as likely as it is
-        frequent, and all of them when there are no more.
+        N, the number of training values sampled per feature: distinct values, drawn by frequency,
+        and all of them when there are no more.
     random_state : int, RandomState instance or None
         Seeds the samples.
 
@@ -64,14 +64,14 @@ class NystroemMap(AdditiveMap):
 
     See Also
     --------
-    HomogeneousMap : The same map for all data, nothing to learn.
-    LowDimMap : The least largest error instead of the least squared one.
+    HomogeneousMap : The same map for all data, with nothing to learn.
+    LowDimMap : The least largest error instead of the least squared error.
     ExactMap : All components, on levels.
 
     Notes
     -----
-    Values outside the range of the training data are clamped to it; where these are sparse, and the
-    kernel is a named one, zero is in it. The error of encoding float32 with 100 points was measured
+    Values outside the range of the training data are clamped to it; with sparse data and a named
+    kernel the range includes zero. The error of encoding float32 with 100 points was measured
     as 4e-6 of the largest output at most for chi2, 4e-5 for js, and 1.1e-3 for intersection, whose
     curve has a corner at every point; few points, orders of magnitude apart, err more.
 

@@ -25,9 +25,9 @@ class ProductMap(DenseMap):
         K(x, y) = \prod_l k_l(x_l, y_l) \approx \Big\langle\bigotimes_l \psi_l(x_l),
         \bigotimes_l \psi_l(y_l)\Big\rangle
 
-    Its outputs are all products of one output of each map, the last column's running fastest. `fit`
-    makes the maps of the single columns alone and says how many products there are, `n_outputs_`,
-    before anything of that size is built.
+    Its outputs are all products of one output of each map, where the last column's output varies
+    fastest. `fit` makes only the maps of the single columns and gives the number of products,
+    `n_outputs_`, before any array of that size is built.
 
     Use it for few inputs that count together, such as position and angle.
 
@@ -39,7 +39,7 @@ class ProductMap(DenseMap):
     maps : map or sequence of maps
         Unfitted maps, one for each column, or a single map for every column.
     max_outputs : int
-        More outputs are refused.
+        Most outputs; more are refused.
 
     See Also
     --------

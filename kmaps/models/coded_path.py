@@ -99,9 +99,9 @@ def choose_along_path(
 class CodedSVCCV(ProbabilisticClassifier):
     """`CodedSVC` whose C is chosen by cross-validation along a path.
 
-    Use it where C is not known; what it gives is a `CodedSVC`. A whole path of C takes at most
-    about three times as long as its largest value alone: each value starts where the models stopped
-    at the one before, and the folds share the codes and the threads.
+    Use it where C is not known; the result is a `CodedSVC`. A whole path of C takes at most about
+    three times as long as its largest value alone: each value starts from the models of the value
+    before, and the folds share the codes and the threads.
 
     Parameters
     ----------
@@ -119,12 +119,12 @@ class CodedSVCCV(ProbabilisticClassifier):
     Attributes
     ----------
     C_ : float
-        The value chosen.
+        The chosen value.
     choice_ : Choice
-        The values compared, with their held-out accuracies.
+        The tried values, with their held-out accuracies.
     best_estimator_ : CodedSVC
-        Trained on all samples with that C, the very one of ``CodedSVC(C=C_)``. It has functions,
-        importances, and ``save``. ``n_iter_`` and ``duality_gap_`` are its own.
+        The model trained on all samples with this C, the same as of ``CodedSVC(C=C_)``. It has
+        functions, importances, ``save``, ``n_iter_`` and ``duality_gap_``.
     timings_ : dict
         Seconds: ``convert_s`` (levels, codes, tables), ``choose_s``, ``train_s``.
 

@@ -102,10 +102,10 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
     kernel : str, default="exp-chi2"
         "exp-chi2", "exp-intersection", "exp-js", "exp-hellinger" or "rbf", as in `kmaps.gram`.
     n_landmarks : int, default=1000
-        m ≥ 1. Of fewer samples all are landmarks, with a warning.
+        m ≥ 1. If there are fewer samples, all are landmarks, with a warning.
     landmarks : {"kmeans", "uniform", "rpcholesky"}, default="kmeans"
-        The centres of k-means, samples drawn at random, or samples drawn by how much the ones
-        before leave of them (randomly pivoted Cholesky). The first and the last look at 20,000 rows
+        The centres of k-means, samples drawn at random, or samples drawn by their residuals from
+        the earlier ones (randomly pivoted Cholesky). The first and the last look at 20,000 rows
         at most, or 2m.
     sigma : float or None, default=None
         Width of the kernel, > 0. None: σ² is the mean squared distance D² between 1,000 rows.
@@ -116,7 +116,7 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
     ----------
     landmarks_ : ndarray or CSR, shape (m, d)
     sigma_ : float
-        The width used.
+        The width in use.
     whitening_ : ndarray of float64, shape (m, m)
         The inverse of R, upper triangular.
     jitter_ : float

@@ -51,8 +51,8 @@ class RandomFeatureSVC(MappedSVC):
         m ≥ 1, the number of frequencies. Training and prediction take time and memory in
         proportion to it.
     order : int, default=1
-        From 0 to 100, of the homogeneous map inside the random one: how well the metric is met.
-        exp-hellinger and rbf are met exactly and do not use it.
+        Order of the inner homogeneous map, from 0 to 100: the accuracy of the metric.
+        exp-hellinger and rbf are exact and do not use it.
     sigma : float, None or "auto", default=None
         Width of the kernel, > 0. None: σ² is the mean squared distance D² between training rows, or
         1,000 of them. "auto": :func:`kmaps.models.choose_width` chooses it for this C, or together
@@ -72,9 +72,9 @@ class RandomFeatureSVC(MappedSVC):
     map_ : GeneralizedRBFMap or RandomFourierMap
         The fitted map. It holds the key of its frequencies, not the frequencies.
     sigma_, C_ : float
-        The width used; and the C, where something is "auto".
+        The width in use, and the C in use where one of them was "auto".
     width_choice_ : WidthChoice
-        What was compared then.
+        The tried widths and values of C, where one was "auto".
     duality_gap_ : ndarray, shape (P,)
         The relative duality gap, only where rows were trained on in blocks.
     timings_ : dict

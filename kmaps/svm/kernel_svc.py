@@ -51,7 +51,7 @@ class KernelSVC(ProbabilisticClassifier):
     ----------
     kernel : str, default="chi2"
         A kernel of :func:`kmaps.gram`, or ``"precomputed"``: ``fit`` then takes the (n, n) Gram
-        matrix and ``predict`` the (m, n) one of new rows against the training rows.
+        matrix, and ``predict`` the (m, n) matrix of new rows and training rows.
     C, class_weight, probability
         As in :class:`CodedSVC`. A width that is learnt is learnt from all samples.
     solver : {"smo", "libsvm"}, default="smo"
@@ -66,16 +66,16 @@ class KernelSVC(ProbabilisticClassifier):
     tol : float, default=1e-3
         LIBSVM's stopping tolerance on the gradient.
     cache_mb : float, default=200
-        Memory for kernel rows, in megabytes: LIBSVM's cache, or rows of the Gram matrix with the
-        columns of some variables alone.
+        Memory for kernel rows, in megabytes: LIBSVM's cache, or copied rows of the Gram matrix
+        with some columns.
     max_iter : int or None, default=None
         Most steps, ≥ 1; each changes two coefficients. None is LIBSVM's compiled limit, ten million
         or 100 per row; with a number and ``solver="libsvm"``, scikit-learn's build of LIBSVM
         trains, on 8 bytes more per value of the Gram matrix.
     random_state, n_jobs, verbose
         The folds of ``probability``; threads for the binary problems, as in
-        :class:`GroupLassoSVC`, each with ``cache_mb``. By default "libsvm" has one, "smo" all. The
-        last as in :class:`CodedSVC`.
+        :class:`GroupLassoSVC`, each with ``cache_mb``. By default "libsvm" has one
+        thread, "smo" all. ``verbose`` is as in :class:`CodedSVC`.
 
     Attributes
     ----------
@@ -101,16 +101,16 @@ class KernelSVC(ProbabilisticClassifier):
 
     See Also
     --------
-    KernelSVCCV : The width and C are chosen.
+    KernelSVCCV : Chooses the width and C.
     CodedSVC : Additive kernels: the same model on 256 levels, for any number of samples.
     LandmarkSVC : Exponential kernels, approximated, for any number of samples.
     gram : The kernel matrices.
 
     Notes
     -----
-    The Gram matrix takes 4 n² bytes, and LIBSVM's copy 16 n (n + 2); what does not fit in memory is
-    refused before it is begun. To fit several times on one matrix, or on subsets of its rows, pass
-    what :meth:`prepare_rows` makes of it, or its ``take(subset)``, to ``fit``.
+    The Gram matrix takes 4 n² bytes, and LIBSVM's copy 16 n (n + 2); matrices that do not fit in
+    memory are refused before the work begins. To fit several times on one matrix, or on subsets of
+    its rows, pass the result of :meth:`prepare_rows`, or its ``take(subset)``, to ``fit``.
 
     LIBSVM has factors on C for classes, not for samples. Where samples of a class have different
     weights, or with ``max_iter``, scikit-learn's build of LIBSVM solves the same problem. Both are

@@ -101,15 +101,15 @@ class MultiLowDimMap(JointMap):
         Outputs, at most.
     method : {"proj", "proj_product", "modulation", "modulation_no_lp"}
         Projections :math:`\cos\omega^\top\lambda` from a polar grid or from the products of maps
-        of one variable; modulations :math:`\prod_i\cos\omega_i\lambda_i` from those products by
-        programs, or the largest products of weights and no program. The two in the middle try
+        of one variable; modulations :math:`\prod_i\cos\omega_i\lambda_i` from these products by
+        programs, or the largest products of weights without a program. The two in the middle try
         many starts (`kmaps.maps.lowdim.box`).
     low, high : float, optional
         The range of every input; values outside are clamped. None takes the range of the data.
     sigma : float
         Width of the named kernels.
     levels : int, optional
-        Each input is one of so many equally spaced values from low to high, and only their errors
+        Number of equally spaced values from low to high that each input takes; only their errors
         count: ldefm's evaluation set.
     continuous : bool
         Whether the frequencies may leave the pool.
@@ -125,7 +125,7 @@ class MultiLowDimMap(JointMap):
 
     See Also
     --------
-    HarmonicMap : Its rival without a program, from the harmonics of the range.
+    HarmonicMap : The alternative without a program, from the harmonics of the range.
     LowDimMap : Kernels of one input.
     RandomFourierMap : More inputs than three.
 
@@ -187,7 +187,7 @@ class HarmonicMap(JointMap):
     low, high : float, optional
         The range of every input.
     sigma : float
-        Width of the named kernels. All as of `MultiLowDimMap`, like the fitted attributes.
+        Width of the named kernels. All are as in `MultiLowDimMap`, like the fitted attributes.
 
     See Also
     --------

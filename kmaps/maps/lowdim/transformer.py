@@ -18,7 +18,7 @@ from kmaps.samples import AnyMatrix, like, namespace, ratio_of_sizes
 
 @dataclass(eq=False, repr=False)
 class LowDimMap(AdditiveMap):
-    r"""Approximate a kernel by as few outputs per feature as possible, on the range that matters.
+    r"""Approximate a kernel on a given range by as few outputs per feature as possible.
 
     The signature is approximated by :math:`\hat k(\lambda) = \sum_\omega \alpha_\omega
     \cos\omega\lambda` with few frequencies, chosen together with their weights so that the largest
@@ -54,8 +54,8 @@ class LowDimMap(AdditiveMap):
     continuous : bool
         Whether the frequencies may then leave the pool.
     optimal : bool, optional
-        True: the best map there is, from the shipped table or a global search (at most 7 outputs).
-        False: linear programs. None: the table where it has the case, else linear programs.
+        True: the best possible map, from the shipped table or a global search (at most 7 outputs).
+        False: linear programs. None: the table where it has the map, else linear programs.
     max_error : float, optional
         Largest error allowed: the map has as many outputs as that takes, and ignores ``dim``.
     low, high : float, optional
@@ -67,8 +67,8 @@ class LowDimMap(AdditiveMap):
         Width of "rbf", :math:`e^{-\lambda^2/2\sigma^2}`, "laplace",
         :math:`e^{-|\lambda|/\sigma}`, and "cosine", :math:`\cos(\lambda/\sigma)`.
     levels : int, optional
-        A stationary kernel's inputs are so many equally spaced values from low to high, and only
-        their errors count.
+        Number of equally spaced values from low to high that the inputs of a stationary kernel
+        take; only their errors count.
 
     Attributes
     ----------
@@ -79,22 +79,22 @@ class LowDimMap(AdditiveMap):
         For ``error="absolute"`` and a homogeneous kernel it holds for inputs up to 1; inputs up
         to b have b times the error.
     lower_bound_ : float
-        No map of that many outputs has a smaller error; 0 when only programs were solved.
+        No map with as many outputs has a smaller error; 0 when only programs were solved.
     solved_by_ : {"table", "search", "lp"}
-        Where the map is from.
+        The origin of the map.
     ratio_ : float or None
-        The ratio used, for a homogeneous kernel.
+        The ratio in use, for a homogeneous kernel.
 
     See Also
     --------
-    HomogeneousMap : Right at every scale, nothing to solve.
+    HomogeneousMap : Accurate at every scale, with nothing to solve.
     lp_signature : The linear program behind it.
-    optimal_signature : The best map there is, with a proof.
+    optimal_signature : The best possible map, with a proof.
     MultiLowDimMap : Kernels of two and three inputs.
 
     Notes
     -----
-    Of a homogeneous kernel, zero maps to zero and negative values use the signed extension,
+    For a homogeneous kernel, zero maps to zero and negative values use the signed extension,
     ``sign(x)·Ψ(|x|)``; beyond the ratio the absolute error is at most
     :math:`e^{-\lambda/2}(\mathcal{K}(\lambda) + \sum\alpha)`. float32 input is encoded with an
     error of at most 1e-5 of √x, or of 1e-6 for a stationary kernel.

@@ -45,11 +45,11 @@ class CodedSVC(StreamedClassifier):
         ``"l2"``: half the squared norm, as in kernel machines. ``"l1"``: the sum of the norms of
         all features' functions (and of the intercept's weight), each in the norm of its kernel,
         which drops features as a whole (a group lasso, as in SpAM); for the hinges, in form
-        ``"low-rank"``. Its time grows with the cube of the columns that stay, and ``max_iter``
+        ``"low-rank"``. Its time grows with the cube of the columns kept, and ``max_iter``
         counts its rounds.
     loss : {"hinge", "squared_hinge", "logistic"}, default="hinge"
-        The hinge is solved fastest and is the loss of `KernelSVC`; the squared one is the default
-        of LIBLINEAR and `LiblinearSVC`. ``"logistic"`` is logistic regression.
+        The hinge is solved fastest and is the loss of `KernelSVC`; the squared hinge is the
+        default of LIBLINEAR and `LiblinearSVC`. ``"logistic"`` is logistic regression.
     multiclass : {"ovr", "ovo"}, default="ovr"
         One-vs-rest or one-vs-one.
     n_levels : int, default=256
@@ -57,20 +57,20 @@ class CodedSVC(StreamedClassifier):
         distinct training values, if all features together have no more; else `kmaps.Quantizer`
         chooses them: ``shared``, or ``uniform`` for a map that differs between features.
     bias : float, default=1.0
-        Value of a constant feature whose weight, regularised like the others, makes the intercept.
-        0 for no intercept.
+        Value of a constant feature, whose weight gives the intercept and is regularised like the
+        others. 0 for no intercept.
     tol : float, default=1e-4
         Relative duality gap at which to stop; it bounds the relative suboptimality. At 1e-4, scores
-        are within about 0.01 of the optimum's. In float32, 1e-6 is out of reach; at huge C, so may
-        be 1e-4.
+        are within about 0.01 of the optimum's. In float32, 1e-6 is out of reach, and with huge C
+        also 1e-4 may be.
     max_iter : int, default=1000
-        Most passes; a pass evaluates as many samples as there are, however often each.
+        Most passes; a pass evaluates as many samples as there are, some perhaps repeatedly.
     class_weight : dict, "balanced" or None, default=None
         Factor on C for each class; in one-vs-rest only on the class's own side, as in LIBLINEAR.
-        "balanced" makes the weights of the samples of every class add up to the same.
+        "balanced" gives every class the same sum of sample weights.
     calibrate : bool, default=False
         Turn one-vs-rest scores into log-odds, by a logistic regression on the training scores of
-        each class, so that classes compare (lac Sect. 6).
+        each class, so that classes are comparable (lac Sect. 6).
     probability : True, {"temperature", "sigmoid", "isotonic"} or None, default=None
         Learn ``predict_proba`` as well, from the scores of samples held out in five folds (five
         more trainings): by one temperature of all scores (True), the best (expected calibration
@@ -83,38 +83,38 @@ class CodedSVC(StreamedClassifier):
     random_state : int, RandomState or None, default=0
         Order of the samples. The same number gives the same model, on any number of threads.
     n_blocks : int or "auto", default=1
-        Blocks that the samples of a binary problem are drawn into, as on the computers of a cluster
+        Number of blocks of a binary problem's samples, as on the computers of a cluster
         (:class:`kmaps.dask.BlockwiseSVC`). All descend at once, and their changes are added
         (CoCoA+). More blocks need more passes. "auto" is one below 16 million codes, then two; from
         4 thousand million on, one for every 2 thousand million. The model depends on the number of
         blocks, within ``tol``. With ``penalty="l1"`` there is one.
     form : {"auto", "low-rank", "full", "local", "two-level"}, default="auto"
-        What the solver works on: r columns of a table; the value of the function at each level;
+        The solver's variables: r columns of a table; the value of the function at each level;
         the weights of local B-splines (`SplineMap` only); the function's values at the ends of
-        blocks of levels, and between them (kernels like intersection only). All give the same
-        model; ``"auto"`` takes the one with the cheapest look-ups.
+        blocks of levels, and between them (kernels like intersection only). All forms give the
+        same model; ``"auto"`` takes the form with the cheapest look-ups.
     levels : array-like, shape (L,), (1, L) or (d, L), optional
-        X is codes already, uint8, of these levels. A map must then be fitted.
+        With these levels X must be codes of them, uint8. A map must then be fitted.
     smooth : float, default=0.0
-        Price of curvature, ≥ 0: smooth / 2 times the integral of the squared second derivative of
-        every feature's function, over its range taken to 0 … 1, is added to the penalty. In forms
-        ``"low-rank"`` and ``"full"``.
+        Price of curvature, ≥ 0: the penalty gets smooth / 2 times the integral of the squared
+        second derivative of every feature's function, over its range scaled to 0 … 1. For the
+        forms ``"low-rank"`` and ``"full"``.
     n_jobs : int or None, default=None
         Threads for the binary problems, one for each. None: as many as `kmaps.threads` says, -1:
         one per processor.
     verbose : int, default=0
-        Not 0: print how many binary problems there are, and every two seconds how many are solved
-        and about how long it takes still.
+        Not 0: print the number of binary problems, and every two seconds how many are solved and
+        about how much time is left.
 
     Attributes
     ----------
     classes_ : ndarray, shape (K,)
     levels_ : ndarray, shape (1 or d, L)
-        The levels; a feature with fewer repeats its last.
+        The levels; a feature with fewer levels repeats its last.
     map_ : map or str
         The fitted map, or the name of the kernel.
     model_ : CodedModel
-        All that prediction needs, as plain arrays, of ``model_bytes_`` bytes.
+        The arrays for prediction, ``model_bytes_`` bytes.
     objective_, duality_gap_ : ndarray, shape (P,)
         The primal objective and the relative duality gap of each binary problem.
     n_iter_, n_blocks_ : ndarray of int, shape (P,)
@@ -134,8 +134,8 @@ class CodedSVC(StreamedClassifier):
 
     Notes
     -----
-    Training takes one byte per value, or three per value that is not zero when few are not, and
-    four bytes per weight of each binary problem that runs at once (twelve per block, with blocks).
+    Training takes one byte per value, or three per non-zero value when these are few, and four
+    bytes per weight of each binary problem that runs at once (twelve per block, with blocks).
 
     Examples
     --------

@@ -139,9 +139,9 @@ class CodedSVR(CodedRegressor):
     C : float, default=1.0
         Weight of the loss against the penalty.
     epsilon : float, default=0.1
-        Errors up to it cost nothing; in the units of the targets.
+        Largest error without cost, in the units of the targets.
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
-        What lies beyond epsilon, or its square.
+        The part of an error beyond epsilon, or its square.
     bias : float, default=1.0
         Value of a constant feature whose weight, regularised like the others, is added to the
         targets' mean to make the intercept. 0: the intercept is their mean.
@@ -157,7 +157,7 @@ class CodedSVR(CodedRegressor):
 
     See Also
     --------
-    CodedRidge : Squared errors, all of them.
+    CodedRidge : All errors count, squared.
     CodedSVC : The classifier.
 
     Examples
@@ -212,7 +212,7 @@ class CodedRidge(CodedRegressor):
 
     See Also
     --------
-    CodedSVR : Errors up to epsilon cost nothing; outliers may cost no more than in proportion.
+    CodedSVR : Errors up to epsilon cost nothing; the cost of outliers may grow linearly.
 
     Examples
     --------

@@ -24,9 +24,9 @@ class GroupLassoSVC(LinearClassifier):
         \min_w \; \sum_g \|w_g\| + C \sum_i \ell(y_i\, w^\top x_i), \qquad
         \ell(m) = \max(0, 1 - m) \text{ or its square}
 
-    with the bias as one more group. In Vempati et al., BMVC 2010, eq. 18, which they leave undone,
-    the groups are the pairs of a frequency's cosine and sine, and C is N/2 times this one. Samples
-    are dense.
+    with the bias as one more group. In Vempati et al., BMVC 2010, eq. 18, which they do not try,
+    the groups are the pairs of a frequency's cosine and sine, and their C is N/2 times this C.
+    Samples are dense.
 
     Use it for few random frequencies out of many, and for any dense features in groups.
 
@@ -35,16 +35,16 @@ class GroupLassoSVC(LinearClassifier):
     C, multiclass, bias, class_weight, probability, random_state, verbose
         As in :class:`CodedSVC`; the weight of the bias is penalised as a group.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
-        Hinge is eq. 18 as printed; the squared one is smooth and takes fewer rounds, hence the
-        default.
+        The hinge is eq. 18 as printed; the squared hinge is the default because it is smooth and
+        takes fewer rounds.
     group_size : int, default=2
-        Features of a group; the last one has fewer when it does not divide their number.
+        Features per group; the last group has fewer when it does not divide their number.
     tol : float, default=1e-3
         Relative duality gap at which to stop.
     max_iter : int, default=500
-        Rounds at most.
+        Most rounds.
     n_jobs : int or None, default=None
-        Threads for the binary problems. None: one, so that times compare; -1: one per processor.
+        Threads for the binary problems. None: one, for comparable times; -1: one per processor.
 
     Attributes
     ----------
@@ -64,8 +64,8 @@ class GroupLassoSVC(LinearClassifier):
 
     Notes
     -----
-    The time grows with the cube of the features that stay, hardly with the others. The columns of
-    those that stay are copied, and their Gram matrix is held. A larger C keeps more features.
+    The time grows with the cube of the number of kept features, and hardly with the others. The
+    kept columns are copied, and their Gram matrix is held. A larger C keeps more features.
 
     Examples
     --------
