@@ -53,13 +53,13 @@ def gram(
     Parameters
     ----------
     X, Y : array or CSR of shape (n, d) and (m, d), any real dtype
-        Samples. Without Y it is X at half the work, and the result exactly symmetric.
+        Samples. Y is X by default, at half the work, and the result is exactly symmetric.
     kernel : str or callable
         One of :data:`kmaps.kernels.GRAM_KERNELS`; or any positive semi-definite ``k(x, y)``,
         elementwise on arrays: a function, or a `kmaps.TableKernel`. Its sum over the features is
         additive; with ``sigma`` it is the metric of an exponential kernel.
     gamma : float
-        Degree of homogeneity of the additive kernel, or of the one behind the metric; positive.
+        Degree of homogeneity of the additive kernel, or of the metric's kernel; positive.
     sigma : float, optional
         Width of an exponential kernel or of rbf, in the unit of D. By default σ² is
         :func:`mean_squared_distance` of X; a test matrix needs the σ of its training rows.
@@ -67,7 +67,7 @@ def gram(
     Returns
     -------
     float32 array of shape (n, m)
-        Entries are right to about 1e-6 of the largest they could be, :math:`\sqrt{K(x,x) K(y,y)}`.
+        Entries are accurate to about 1e-6 of their upper bound, :math:`\sqrt{K(x,x) K(y,y)}`.
 
     Raises
     ------
@@ -155,9 +155,9 @@ def squared_distance(
     Jensen-Shannon divergence in bits, hellinger :math:`\|\sqrt x - \sqrt y\|^2`, linear and rbf
     :math:`\|x-y\|^2`. Parameters as for :func:`gram`; an exp- kernel stands for its metric.
 
-    Each of the (n, m) float32 is right to about 1e-6 of itself, however near the rows are to each
+    Each of the (n, m) float32 has a relative error of about 1e-6, however near the rows are to each
     other, and the diagonal is zero when Y is left out. With hellinger, and with gamma other than 1,
-    powers are rounded to float64: there values have to differ by some 1e-9 of themselves.
+    powers are rounded to float64: there values must differ by a relative 1e-9.
 
     Examples
     --------

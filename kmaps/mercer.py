@@ -25,12 +25,12 @@ _ROUNDING = 1e-8  # eigenvalues this far below zero, of the largest, are a kerne
 
 
 class TableKernel:
-    """A scalar kernel that is known on some points only; other values count as the nearest one.
+    """A scalar kernel that is known only on some points; other values count as the nearest point.
 
-    Of two points as near, it is the lower. Whether there is a negative eigenvalue is seen where the
-    kernel is used, as with functions.
+    Ties go to the lower point. A negative eigenvalue is found where the kernel is used, as with
+    functions.
 
-    Use it for similarities that are measured or made by hand, of ordered values.
+    Use it for similarities of ordered values that are measured or made by hand.
 
     Parameters
     ----------
@@ -42,8 +42,8 @@ class TableKernel:
     See Also
     --------
     CodedSVC : Trains with it.
-    ExactMap : Its map.
-    gram : Its matrix of samples.
+    ExactMap : The kernel's map.
+    gram : The kernel matrix of samples.
 
     Examples
     --------

@@ -46,7 +46,7 @@ def loops_of(name: str) -> Any:
 def num_threads() -> int:
     """Return how many threads the compiled loops use.
 
-    In this order: the innermost :func:`threads` block, the environment variable
+    The number comes from the first of: the innermost :func:`threads` block, the variable
     ``KMAPS_NUM_THREADS`` (ConfigError, when it is not a positive whole number),
     ``OMP_NUM_THREADS``, which joblib sets in its processes, the processors this process may run on.
     """
@@ -109,7 +109,7 @@ def threads(n: int) -> AbstractContextManager[None]:
 def showing(show: Show | None) -> AbstractContextManager[None]:
     """Let the function ``show(what, done, total)`` show the progress of long work in a block.
 
-    It is called by the threads that work, by one at a time. None shows nothing.
+    The working threads call it, one at a time. None shows nothing.
 
     Examples
     --------

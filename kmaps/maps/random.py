@@ -39,7 +39,7 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
     inner product of two samples is the rate at which their signs agree (``output="onehot"``), or
     twice that rate minus one (``output="sign"``).
 
-    Use it for histograms of sum one where a bit per output is all that may be stored.
+    Use it for histograms of sum one when storage is limited to one bit per output.
 
     See Li, Samorodnitsky and Hopcroft, Sign Cauchy Projections and Chi-Square Kernel, NIPS 2013.
 
@@ -61,15 +61,15 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
     See Also
     --------
     HomogeneousMap : The chi2 kernel itself, with far fewer outputs.
-    GeneralizedRBFMap : Random features with an error that is known.
+    GeneralizedRBFMap : Random features with a known error.
 
     Notes
     -----
     The sign of a projection does not depend on the sum of the row, so the histograms need not be
     normalised. A row of zeros projects to zero, which counts as positive.
 
-    For two histograms that share a part of the same shape, and have nothing in common otherwise,
-    the formula is right to 0.006 when the shared part is at most half of either, and up to 0.032
+    For two histograms that share a part of the same shape, and have nothing else in common,
+    the formula is accurate to 0.006 when the shared part is at most half of each, and up to 0.032
     too low when it is nearly all of one and half of the other.
 
     The signs do not depend on the number of threads or rows, nor on whether the input is dense or

@@ -36,8 +36,8 @@ BASIS = (
 class SplineMap(RangedMap):
     r"""Fit a spline to each feature, of any smoothness, by a linear model.
 
-    Use it for features that are no histograms, and where a function of each feature is wanted
-    rather than a kernel: smooth ones that can be drawn.
+    Use it for features that are no histograms, and where you want a smooth function per feature
+    that can be drawn, rather than a kernel.
 
     See Maji, Linearized Additive Classifiers, arXiv 1110.0879, Sect. 3-4.
 
@@ -50,14 +50,14 @@ class SplineMap(RangedMap):
         Degree p of the B-splines: piecewise constant, linear, quadratic, cubic.
     penalty : {0, 1, 2, 3}
         Order s of the differences of neighbouring weights that are penalised. With 0, the weights
-        themselves are, and `transform` gives a CSR matrix of the B-splines with degree + 1 stored
-        values per feature; with any other order it gives dense output.
+        themselves are penalised, and `transform` gives a CSR matrix of the B-splines with degree +
+        1 stored values per feature; with any other order it gives dense output.
 
     See Also
     --------
     FourierMap : Few dense outputs of smooth functions without local detail.
     HermiteMap : Polynomials, for ranges with no natural ends.
-    CodedSVC : Trains on it, in the form ``local``, and draws the functions.
+    CodedSVC : Trains on the map, in the form ``local``, and draws the functions.
 
     Notes
     -----

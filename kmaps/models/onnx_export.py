@@ -19,10 +19,10 @@ def to_onnx(
 ) -> Any:
     """Return a fitted model as an ONNX graph, which needs neither kmaps nor Python to run.
 
-    The outputs are named as methods, and are what these return to 1e-5: ``transform`` (n, d·r) of a
+    Each output is named after a method and has its result, to 1e-5: ``transform`` (n, d·r) of a
     map, dense; ``predict`` (n,), ``decision_function`` (n,) or (n, K), and ``predict_proba`` (n, K)
-    of a classifier that has it; ``predict`` (n,) of a regressor. The input is ``X`` (n, d). Nothing
-    is checked in the graph: what kmaps refuses, such as NaN, gives some output there, or an error.
+    of a classifier that has it; ``predict`` (n,) of a regressor. The input is ``X`` (n, d). The
+    graph checks nothing: input that kmaps refuses, such as NaN, gives some output, or an error.
 
     Parameters
     ----------
@@ -43,8 +43,8 @@ def to_onnx(
     Returns
     -------
     onnx.ModelProto
-        Checked. Its metadata say the version of kmaps, the classes, the map, its version and the
-        kernel, and the names of the features, if they have some.
+        The checked graph. Its metadata have the version of kmaps, the classes, the map, its version
+        and the kernel, and the names of the features, if they have names.
 
     Raises
     ------

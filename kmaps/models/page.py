@@ -27,20 +27,20 @@ def explanation(
 ) -> str:
     """Return an HTML page on a model, which needs no other file.
 
-    It shows the importance of the features, the function of each of the most important ones, with
-    the density of the data below it, and what each of them adds to the scores of single rows. The
-    numbers that it draws are those that predict, in JSON inside the page.
+    It shows the importance of the features, the function of each of the most important features
+    above the density of the data, and its part of the scores of single rows. The page draws the
+    very numbers that predict, which it holds as JSON.
 
     Parameters
     ----------
     model : CodedSVC, CodedSVR or CodedRidge
-        Fitted.
+        The fitted model.
     X : ndarray or CSR, shape (n, d), optional
         Samples, for the densities and the rows.
     rows : sequence of int
-        Which rows of X to explain.
+        The rows of X to explain.
     n_features : int
-        How many features to show, the most important ones.
+        The number of features to show, the most important ones.
     shape : (int, int), optional
         Height and width of the image whose pixels the features are: the importance of all of them
         is then laid over the mean of X.

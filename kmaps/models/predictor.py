@@ -140,7 +140,7 @@ class Predictor:
 
 
 def load_predictor(path: str | Path) -> Predictor:
-    """Return a light object that predicts as the model in a file does.
+    """Return a light object with the predictions of the model in a file.
 
     It has ``predict``, ``decision_function`` and ``predict_proba``, and needs no more than NumPy:
     loading and a prediction take a tenth of the time and less than half of the memory of

@@ -23,7 +23,7 @@ _PILOT_TOL = 1e-2
 
 
 def prune(map: RandomFeatures, model: Any) -> tuple[RandomFeatures, Any]:
-    """Drop the frequencies to which a model gives no weight; the scores stay, to the last digits.
+    """Drop the frequencies to which a model gives no weight; the scores stay the same.
 
     ``map`` is a fitted RandomFourierMap or GeneralizedRBFMap, and ``model`` a GroupLassoSVC, or a
     LiblinearSVC with ``penalty="l1"``, fitted on its outputs. Both are returned as copies with the
@@ -62,9 +62,9 @@ def resample(
 ) -> RandomFeatures:
     """Return a copy of a map with a few frequencies that suit some labels, new ones among them.
 
-    The group form of the sparse SVM picks them, with a C at which it just uses enough. Then others
-    are drawn near those that it uses, as many as the map drew at first, and it picks from them all;
-    and so on. Train on the outputs of the copy, by a model without that penalty.
+    The group form of the sparse SVM picks the frequencies, with a C at which it just uses enough.
+    Then new ones are drawn near the picked ones, as many as the map drew at first, and it picks
+    from all of them; and so on. Train a model without that penalty on the outputs of the copy.
 
     ``map`` is a fitted RandomFourierMap or GeneralizedRBFMap, of structure "dense" unless
     ``rounds``, how often others are drawn, is 0. X and y are training samples, as the map takes
