@@ -76,8 +76,8 @@ def atomic_file(path: str | Path, *, force: bool = False, tidy: bool = True) -> 
     """Open a file for writing that takes its name only once it is complete and on the disk.
 
     It is written next to its target under another name and renamed when the block ends well; when
-    the block raises, nothing is left. A file that is replaced keeps its permissions, and what a
-    process left behind that was killed meanwhile is deleted by the next one that writes the file.
+    the block raises, nothing is left. A replaced file keeps its permissions. Leftovers of a
+    killed process are deleted by the next process that writes the file.
 
     Parameters
     ----------
@@ -85,8 +85,8 @@ def atomic_file(path: str | Path, *, force: bool = False, tidy: bool = True) -> 
     force : bool
         Whether an existing file may be replaced.
     tidy : bool
-        Whether to look for what the dead left of this file, which takes the longer the more files
-        are in the folder; :func:`remove_unfinished` does it for all of them at once.
+        Whether to look for leftovers of this file, which takes longer with more files in the
+        folder; :func:`remove_unfinished` does it for all files at once.
 
     Raises
     ------

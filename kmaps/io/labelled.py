@@ -32,7 +32,7 @@ class LabelledRows:
     Raises
     ------
     InputError
-        When there are no labels, or as many as another number of rows.
+        When there are no labels, or not as many as rows.
 
     Examples
     --------

@@ -44,7 +44,7 @@ class Reader(ABC):
     path : Path
         The file that is read.
     name : str
-        What messages call it.
+        The name in messages.
     n_features : int
         Columns d.
     n_rows : int or None
@@ -55,9 +55,9 @@ class Reader(ABC):
     columns : list of str or None
         The names of the columns, where the file has them.
     index_base : int or None
-        What indices count from, 0 or 1, where the format has indices.
+        The first index, 0 or 1, where the format has indices.
     certain_base : bool
-        Whether the file, or who opened it, says so.
+        Whether the file, or the caller, states the first index.
     dtype : dtype
         Type of the values.
     row_bytes : int

@@ -192,8 +192,8 @@ def read_whole(
 ) -> tuple[Rows, NDArray | None, dict[str, NDArray]]:
     """Return all rows of a file (n, d), their labels, and the columns that were set aside, as text.
 
-    Labels are None where there are none, and text if the file is. Parameters and errors are those
-    of :func:`read_blocks`.
+    Labels are None where there are none, and text if the file is text. :func:`read_blocks`
+    describes the parameters and errors.
     """
     parts: list[Rows] = []
     labels: list[NDArray] = []

@@ -175,10 +175,10 @@ class Choice:
     Attributes
     ----------
     C : float
-        The value chosen by the rule of :mod:`kmaps.models.choice`: the best; of equally good ones
-        the smallest; of an extended grid with a flat edge one inside.
+        The value chosen by the rule of :mod:`kmaps.models.choice`: the best; among equally good
+        values the smallest; in an extended grid with a flat edge a value inside.
     grid : tuple of float
-        The values compared, ascending.
+        The tried values, ascending.
     accuracies, errors : tuple of float
         The part of all samples that a model trained without them gave the right label, for each
         value of the grid (with another ``score`` its mean), and its standard error over the

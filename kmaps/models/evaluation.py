@@ -16,7 +16,7 @@ BINS = 10
 
 @dataclass(frozen=True)
 class Calibration:
-    """Whether probabilities are as often right as they say, as :func:`calibration` finds.
+    """The calibration of probabilities: how often they are right, as :func:`calibration` finds.
 
     Attributes
     ----------
@@ -55,9 +55,9 @@ class Evaluation:
     classes : ndarray, shape (K,)
         The labels of the model.
     unknown : ndarray, shape (U,)
-        Labels of the rows that are none of the model's, in ascending order.
+        Labels of rows that the model does not know, in ascending order.
     confusion : ndarray of int, shape (K + U, K)
-        Rows of each true label, classes and then unknown ones, by the class they were given.
+        Counts of rows by true label (classes, then unknown labels) and predicted class.
     accuracy : float
         The part of all rows, including rows of unknown labels, that got their own label.
     recall, precision : ndarray, shape (K,)
@@ -65,7 +65,7 @@ class Evaluation:
     roc_auc, average_precision : ndarray, shape (K,)
         Each class against all other rows, by its scores; NaN without rows of both.
     calibration : Calibration or None
-        Whether the probabilities, if there are some, are as often right as they say.
+        The calibration of the probabilities, if there are any.
     """
 
     classes: NDArray
@@ -113,8 +113,8 @@ def evaluate(
     Parameters
     ----------
     y : array-like, shape (n,)
-        The true labels: numbers or text, as the classes are. A label that is no class counts as
-        wrong, and is among the others for each class.
+        The true labels: numbers or text, as the classes are. A label that is no class counts as an
+        error, and is among the others for each class.
     scores : array-like, shape (n,) or (n, K)
         The decision function; for two classes one column, positive for the second.
     classes : array-like, shape (K,)

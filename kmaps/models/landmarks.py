@@ -310,8 +310,8 @@ def _centres(of: LandmarkMap, X: AnyMatrix, m: int, random: RandomState) -> AnyM
 def _pivots(of: LandmarkMap, X: AnyMatrix, m: int, random: RandomState) -> AnyMatrix:
     """Draw rows by how much of their kernel is left, as the pivots of a Cholesky factorisation.
 
-    Some are drawn at once, and accepted by what those before them leave, so that their law is that
-    of one after the other (Epperly, Tropp and Webber, 2024).
+    Some are drawn at once, and accepted by their residuals from the earlier ones, so that they have
+    the same distribution as if drawn one by one (Epperly, Tropp and Webber, 2024).
     """
     X = _pool(X, m, random)
     n, done = X.shape[0], 0

@@ -47,12 +47,12 @@ def train_model(
     model : CodedSVC, RandomFeatureSVC or LandmarkSVC
         With ``sigma="auto"`` the width is chosen on up to 5,000 rows, together with C.
     source : object
-        With ``blocks()``, ``sample()`` and ``labels()``, as `kmaps.io.LabelledRows` has them.
+        An object with ``blocks()``, ``sample()`` and ``labels()``, such as `kmaps.io.LabelledRows`.
     costs : list of float, "path" or "auto"
         Values of C; several are compared, and one is when ``folds`` are given.
     folds, hold_out, seed
         Parts of the rows in cross-validation, three by default; the part of the rows of each class
-        that is only used to measure the accuracy; what draws both.
+        that is only used to measure the accuracy; the seed that draws both.
     report, clock : callable
         As `Report`; returns seconds.
 

@@ -1,7 +1,7 @@
 """The choice of the width of an exponential kernel, together with C, by cross-validation.
 
-The widths have σ² = D̄² / t with the mean squared distance D̄² between training rows and t of 1, 2, 4
-and 8; the grid grows on the side of its best value, two powers of two at a time, by the rule that
+The widths have σ² = D̄² / t with the mean squared distance D̄² between training rows and t of 1, 2,
+4 and 8; the grid grows on the side of its best value, two powers of two at a time, by the rule that
 :mod:`kmaps.models.choice` has for C: until the best is inside, or the edge is flat. At each width C
 is chosen by that rule, or is as given, and the width counts by its best C; of equally good widths
 the widest is chosen. Distances are computed once for all widths and folds.
@@ -60,13 +60,13 @@ class WidthChoice:
     sigma, C : float
         The width and the C that are chosen.
     fractions : tuple of float
-        The widths compared, as fractions σ² / D̄² of the mean squared distance, descending.
+        The tried widths, as fractions σ² / D̄² of the mean squared distance, descending.
     accuracies : tuple of float
         The held-out accuracy of each, at its best C.
     choices : tuple of Choice
-        The values of C compared at each.
+        The tried values of C at each width.
     chosen : int
-        The place of the chosen width among them.
+        The place of the chosen width among the widths.
     """
 
     sigma: float
