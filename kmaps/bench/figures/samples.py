@@ -72,6 +72,7 @@ def _show(ax: Axes, image: GreyImage, strength: float = 1.0) -> None:
 def _profile(ax: Axes, vector: NDArray[np.float32]) -> None:
     ax.plot(vector, linewidth=0.4, color="black")
     ax.margins(x=0)
+    ax.locator_params(axis="x", nbins=5)
     ax.tick_params(labelsize="xx-small")
 
 
