@@ -130,6 +130,7 @@ def test_the_quickstart_is_no_worse_than_the_baseline(tmp_path):
 def test_make_targets_and_links_exist(page):
     text = page.read_text()
     makefile = (ROOT / "Makefile").read_text()
+    assert "$(BIN)/pip install --editable '.[dev]' >&2\n" in makefile  # it takes minutes: not quiet
     for target in set(re.findall(r"\bmake ([a-z-]+)\b(?= {2,}#|`)", text)):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE), f"make {target}"
     for link in re.findall(r"\]\((?!http)([^)#]+)\)", text):
