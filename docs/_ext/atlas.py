@@ -190,16 +190,14 @@ def _paper_page(paper: Paper, items: Iterable[Item], runs: Sequence[Run]) -> str
     if rows:
         parts += ["## Its numbers", myst.table(["table or figure", *columns], rows)]
     claimed.sort(key=lambda item: int(item.of[1:]))
-    firsts = {item.of: item for item in reversed(claimed)}
-    rows = [
-        [
-            *((i.of, claims()[i.of].text) if firsts[i.of] is i else ("", "")),
-            *(i.verdict, _link(i.run), i.ours),
-        ]
-        for i in claimed
-    ]
-    head = ["claim", "in words", "verdict", "run", "comparisons"]
-    parts += ["## Its claims", myst.table(head, rows, texts=5)]
+    verdicts = defaultdict(Counter)
+    for item in claimed:
+        verdicts[item.of][item.verdict] += 1
+    rows = [[of, claims()[of].text, _counted(counts)] for of, counts in verdicts.items()]
+    parts += ["## Its claims", myst.table(["claim", "in words", "in its runs"], rows, texts=3)]
+    rows = [[i.of, i.verdict, _link(i.run), i.ours] for i in claimed]
+    made = myst.table(["claim", "verdict", "run", "comparisons"], rows, texts=4)
+    parts.append(myst.folded("Claims run by run", made))
     worst = sorted((i for i in numbers if i.verdict == "worse"), key=lambda i: -abs(i.off or 0))
     if worst:
         rows = [
