@@ -271,6 +271,6 @@ def _cells(number: int, model: dict[str, Any]) -> list[str]:
         f"{100 * low:.2f} to {100 * high:.2f}",
         f"{model['train_s']:.3g}",
         f"{model['us_per_row']:.3g}",
-        f"{model['peak_bytes'] / 1e6:.3g}",
+        "–" if (peak := model["peak_bytes"]) is None else f"{peak / 1e6:.3g}",
         f"{model['storage_bytes'] / 1e6:.3g}",
     ]

@@ -50,6 +50,15 @@ def refused(*args: object, code: int = 2, **options: Any) -> str:
     return result.stderr.removeprefix("error: ").rstrip("\n")
 
 
+def python(*args: object, folder: Path | None = None, **names: str) -> str:
+    """Return what Python, with this kmaps, prints in a folder, with names in its environment."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), **names}
+    how = {"cwd": folder, "env": environment, "capture_output": True, "text": True}
+    done = subprocess.run([sys.executable, *map(str, args)], **how)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
 def write_records(cells: Iterable[Mapping[str, Any]], path: str = "records.jsonl") -> None:
     """Write records as a run does, but in any folder, and any."""
     Path(path).parent.mkdir(exist_ok=True)

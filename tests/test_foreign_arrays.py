@@ -5,13 +5,12 @@
 
 import os
 import re
-import subprocess
 import sys
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
+from commands import ROOT, python
 from scipy.sparse import issparse
 from sklearn import config_context
 from sklearn.base import ClassifierMixin
@@ -23,7 +22,6 @@ from kmaps.maps import MAPS, RandomFeatures
 from kmaps.samples import as_numpy, namespace
 from tests.oracles.kernels import gauss
 
-ROOT = Path(__file__).resolve().parent.parent
 X = np.random.default_rng(0).random((40, 3)) * [1.0, 5.0, 0.1]
 X[3:9, 1] = 0
 y = (X[:, 0] > 0.5).astype(int) + (X[:, 1] > 2.5)
@@ -300,16 +298,12 @@ print({"torch", "cupy", "array_api_compat", "array_api_strict"} & sys.modules.ke
 
 
 def test_numpys_arrays_import_no_other_library():
-    run = [sys.executable, "-c", NUMPY_ALONE]
-    done = subprocess.run(run, capture_output=True, text=True, check=True)
-    assert done.stdout == "set()\n"
+    assert python("-c", NUMPY_ALONE) == "set()\n"
 
 
 def test_the_example_of_the_page_runs(tmp_path):
     pytest.importorskip("torch")
     section = (ROOT / "docs" / "python.md").read_text().split("## Arrays of other libraries")[1]
     [example] = re.findall(r"```python\n(.*?)```", section, re.DOTALL)[:1]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path])}
-    run = [sys.executable, "-c", example]
-    done = subprocess.run(run, cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert not done.returncode, done.stderr
+    path = os.pathsep.join([str(ROOT), *sys.path])
+    python("-c", example, folder=tmp_path, PYTHONPATH=path)

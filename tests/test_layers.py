@@ -1,14 +1,12 @@
 """Imports run one way; each outside library is imported in its own room only."""
 
 import ast
-import os
-import subprocess
-import sys
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
+from commands import python
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -211,10 +209,7 @@ for name in ("x.npy", "x.npz"):
 
 
 def test_the_library_works_without_what_only_the_bench_needs(tmp_path):
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    run = [sys.executable, "-c", WITHOUT_THEM]
-    done = subprocess.run(run, cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert not done.returncode, done.stderr
+    python("-c", WITHOUT_THEM, folder=tmp_path)
 
 
 def test_no_circles():

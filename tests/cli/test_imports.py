@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from commands import python
 
 from kmaps import CodedSVC
 
@@ -133,16 +134,13 @@ def test_scikit_learn_comes_without_what_it_does_not_use(tmp_path):
         import scipy, pandas, sklearn.utils.fixes
         print(scipy.stats.mode([1, 1, 2]).mode, len(pandas.DataFrame({"x": [0]})))
     """
-    how = {"cwd": tmp_path, "capture_output": True, "text": True}
-    done = subprocess.run([sys.executable, "-c", program], **how)
-    assert done.stdout == "0 {'sklearn.base'}\n1 1\n", done.stderr
+    assert python("-c", program, folder=tmp_path) == "0 {'sklearn.base'}\n1 1\n"
 
 
 @pytest.mark.parametrize("name", ["kmaps", "kmaps.maps", "kmaps.features", "kmaps.bench.kinds"])
 def test_packages_alone_import_nothing_heavy(name):
     program = f"import sys, {name}; print([one for one in {HEAVY} if one in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert done.stdout == "[]\n"
+    assert python("-c", program) == "[]\n"
 
 
 def test_reading_records_loads_nothing_that_measures(tmp_path):

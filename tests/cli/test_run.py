@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from cell_workers import Each
-from commands import kmaps, refused
+from commands import kmaps, python, refused
 
 from kmaps.bench.kinds.load import load
 from kmaps.bench.records.file import read_records
@@ -251,12 +251,8 @@ cli(["run", {str(path)!r}, "--dry-run"], standalone_mode=False)
 heavy = {{"matplotlib", "liblinear", "libsvm", "rich", "kmaps.svm", "kmaps.bench.work.classify"}}
 sys.exit(" ".join(heavy & set(sys.modules)) or 0)
 """
-    environment = {**os.environ, "KMAPS_DATA_DIR": str(tmp_path / "empty")}
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, env=environment
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == [f"to do   {name}" for name in CELLS]
+    shown = python("-c", program, KMAPS_DATA_DIR=str(tmp_path / "empty"))
+    assert shown.splitlines() == [f"to do   {name}" for name in CELLS]
 
 
 def test_that_all_has_to_be_compiled_is_said(run):

@@ -27,14 +27,14 @@ ENCODE = "encode", "-", "out.npy", "--input-format", "csv", "--quiet"
 
 
 def copying(pid):
-    """Return whether a process has a nameless file in this folder, the copy of its input."""
+    """Return whether a process has a copy of its input in this folder, on Linux a nameless one."""
     with contextlib.suppress(FileNotFoundError):  # of files that were closed meanwhile
         links = [os.readlink(one) for one in Path(f"/proc/{pid}/fd").iterdir()]
         return any(link.startswith(os.getcwd()) and "(deleted)" in link for link in links)
-    return False
+    return any(Path().glob("kmaps-*/input"))
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+@pytest.mark.skipif(sys.platform == "win32", reason="gives Ctrl-C to whole groups alone")
 def test_a_pipe_that_stalls_is_waited_for_until_ctrl_c():
     with started(*ENCODE, stdin=subprocess.PIPE) as process:
         process.stdin.write(CSV)

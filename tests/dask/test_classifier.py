@@ -2,7 +2,6 @@
 
 import os
 import pickle
-import signal
 from unittest.mock import patch
 
 import dask
@@ -10,6 +9,7 @@ import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+import psutil
 import pytest
 from distributed import ActorFuture, Client, LocalCluster
 from scipy.sparse import csr_matrix
@@ -198,7 +198,7 @@ def test_a_worker_killed_changes_nothing(data, moment):
         if not killed and (moment != "run" or arguments[0] is block.measure):
             pids = there.run(os.getpid)
             killed.append(next(iter(pids.values())))
-            os.kill(killed[0], signal.SIGKILL)
+            psutil.Process(killed[0]).kill()
         return method(team, *arguments)
 
     with connected("local:2") as there:

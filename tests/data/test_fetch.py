@@ -15,7 +15,7 @@ from kmaps.data import cache_root, download, load_dataset
 from kmaps.data.cache import lock, verified
 from kmaps.errors import ConfigError, DataError
 
-FORK = multiprocessing.get_context("fork")
+SPAWN = multiprocessing.get_context("spawn")
 
 
 @pytest.fixture
@@ -45,7 +45,8 @@ def assert_is_tiny(tiny, root):
 
 
 def files_of(root):
-    return sorted(p.relative_to(root).as_posix() for p in root.rglob("*") if p.is_file())
+    found = (p for p in root.rglob("*") if p.is_file() and p.name != "lock")  # not on all systems
+    return sorted(p.relative_to(root).as_posix() for p in found)
 
 
 def test_from_a_mirror_folder_then_present(tiny, root, get, tmp_path):
@@ -58,10 +59,8 @@ def test_from_a_mirror_folder_then_present(tiny, root, get, tmp_path):
     shutil.rmtree(tiny.folder)
     assert get(mirror=[]).status == "present"
     assert {path: (root / path).stat().st_mtime_ns for path in files_of(root)} == before
-    assert list(before) == [
-        ".work/tiny/lock",
-        *(f"tiny/{name}" for name in ("groups.npy", "images.npy", "labels.npy", "stamp.json")),
-    ]
+    names = ("groups.npy", "images.npy", "labels.npy", "stamp.json")
+    assert list(before) == [f"tiny/{name}" for name in names]
     shutil.copytree(root, tmp_path / "copy", copy_function=shutil.copyfile)  # with other times
     assert_is_tiny(tiny, tmp_path / "copy")
 
@@ -121,7 +120,7 @@ def test_damaged_everywhere(tiny, root, get, serve, damage):
     assert str(root) not in message
     assert message.endswith("an address that has it with mirror=PLACE or KMAPS_MIRROR")
     assert "\n" not in message
-    assert files_of(root) == [".work/tiny/lock"]
+    assert files_of(root) == []
 
 
 def test_files_already_fetched_are_not_fetched_again(tiny, get, serve):
@@ -235,9 +234,9 @@ def _download_in_a_process(manifest, root, barrier, results):
 
 def test_two_processes_at_once_fetch_once(tiny, root, serve):
     server = serve(tiny.folder)
-    barrier, results = FORK.Barrier(3), FORK.Queue()
+    barrier, results = SPAWN.Barrier(3), SPAWN.Queue()
     work = (tiny.at(server.url), root, barrier, results)
-    processes = [FORK.Process(target=_download_in_a_process, args=work) for _ in range(3)]
+    processes = [SPAWN.Process(target=_download_in_a_process, args=work) for _ in range(3)]
     for process in processes:
         process.start()
     statuses = sorted(results.get(timeout=60) for _ in processes)
@@ -268,7 +267,7 @@ def _die_while_writing(manifest, root, mirror):
 
 def test_killed_while_writing_leaves_nothing_under_the_name(tiny, root, get):
     work = (tiny.manifest, root, tiny.folder)
-    process = FORK.Process(target=_die_while_writing, args=work)
+    process = SPAWN.Process(target=_die_while_writing, args=work)
     process.start()
     process.join()
     assert process.exitcode == 9

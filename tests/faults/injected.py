@@ -2,7 +2,6 @@
 
 import errno
 import os
-import resource
 import signal
 import time
 from collections import Counter
@@ -80,6 +79,8 @@ def at_a_pass(number: int, fault: str) -> None:
 
 def limit_size(n_bytes: int) -> None:
     """Let every file end at a size, as on a disk that is full."""
+    import resource  # which Windows lacks
+
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (n_bytes, n_bytes))
 

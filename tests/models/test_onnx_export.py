@@ -15,26 +15,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 import kmaps
-from kmaps import (
-    AnchorMap,
-    CodedRidge,
-    CodedSVC,
-    CodedSVCCV,
-    CodedSVR,
-    GeneralizedRBFMap,
-    GroupLassoSVC,
-    HomogeneousMap,
-    IntersectionMap,
-    KernelSVC,
-    LiblinearSVC,
-    LowDimMap,
-    NystroemMap,
-    Quantizer,
-    RandomFeatureSVC,
-    SplineMap,
-    load_model,
-    to_onnx,
-)
 from kmaps.errors import ConfigError, InputError
 from kmaps.maps import MAPS, AdditiveMap
 from kmaps.onnx_graph import Graph
@@ -61,7 +41,7 @@ def run(model, X, **how):
     """Return the outputs of the graph of a model in onnxruntime, by name."""
     import onnxruntime
 
-    graph = to_onnx(model, dtype=str(X.dtype), **how)
+    graph = kmaps.to_onnx(model, dtype=str(X.dtype), **how)
     session = onnxruntime.InferenceSession(graph.SerializeToString())
     names = [output.name for output in session.get_outputs()]
     return dict(zip(names, session.run(None, {"X": X}), strict=True))
@@ -89,20 +69,20 @@ def scaled(X, dtype):
 
 ADDITIVE = {
     **{name: MAPS[name]() for name in MAPS if issubclass(MAPS[name], AdditiveMap)},
-    "js": HomogeneousMap("js", order=3),
-    "means of clusters": AnchorMap(anchors="kmeans", n_anchors=6, n_neighbors=2),
-    "lines": AnchorMap(weights="distance", n_neighbors=2),
-    "lines of clusters": AnchorMap(
+    "js": kmaps.HomogeneousMap("js", order=3),
+    "means of clusters": kmaps.AnchorMap(anchors="kmeans", n_anchors=6, n_neighbors=2),
+    "lines": kmaps.AnchorMap(weights="distance", n_neighbors=2),
+    "lines of clusters": kmaps.AnchorMap(
         weights="distance", n_neighbors=2, anchors="kmeans", n_anchors=6
     ),
-    "stationary": LowDimMap("rbf", sigma=5.0, low=0.0, high=16.0),
-    "corners": NystroemMap("intersection"),
-    "logarithms": NystroemMap("js"),
-    "hats": IntersectionMap(sparse=True),
-    "unary": IntersectionMap(piece="constant"),
-    "steps": SplineMap(degree=0),
-    "sparse cubic": SplineMap(degree=3, penalty=0),
-    "no table": HomogeneousMap(order=150),
+    "stationary": kmaps.LowDimMap("rbf", sigma=5.0, low=0.0, high=16.0),
+    "corners": kmaps.NystroemMap("intersection"),
+    "logarithms": kmaps.NystroemMap("js"),
+    "hats": kmaps.IntersectionMap(sparse=True),
+    "unary": kmaps.IntersectionMap(piece="constant"),
+    "steps": kmaps.SplineMap(degree=0),
+    "sparse cubic": kmaps.SplineMap(degree=3, penalty=0),
+    "no table": kmaps.HomogeneousMap(order=150),
 }
 
 
@@ -117,14 +97,14 @@ def test_outputs_of_every_additive_map(name, dtype):
 def test_every_float32_finds_its_piece():
     bits = RNG.integers(0, 2**32, (20_000, 2), dtype=np.uint32).view(np.float32)
     bits = bits[np.isfinite(bits).all(axis=1)]
-    feature_map = HomogeneousMap("js", order=2).fit([[1, 1]])
+    feature_map = kmaps.HomogeneousMap("js", order=2).fit([[1, 1]])
     assert (run(feature_map, bits)["transform"] == feature_map.transform(bits)).all()
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("strategy", ["uniform", "quantile"])
 def test_values_at_borders_have_the_same_codes(strategy, dtype):
-    levels = Quantizer(33, strategy).fit(RNG.random((500, 3)))
+    levels = kmaps.Quantizer(33, strategy).fit(RNG.random((500, 3)))
     between = ((levels.levels_[:, 1:] + levels.levels_[:, :-1]) / 2).T.astype(dtype)
     sides = [np.nextafter(between, between.dtype.type(end)) for end in (0, 2)]
     check(levels, np.concatenate([between, *sides]))
@@ -135,27 +115,29 @@ def test_values_at_borders_have_the_same_codes(strategy, dtype):
 @pytest.mark.filterwarnings("ignore:.*were clamped")
 def test_models_of_kernels(kernel, dtype):
     for y in (WORDS[DIGITS], DIGITS > 4):
-        model = CodedSVC(kernel, multiclass="ovo").fit(scaled(PIXELS, dtype), y)
+        model = kmaps.CodedSVC(kernel, multiclass="ovo").fit(scaled(PIXELS, dtype), y)
         assert set(check(model, scaled(NEW, dtype))) == {"predict", "decision_function"}
-    check(CodedSVR(kernel, C=0.1).fit(scaled(PIXELS, dtype), DIGITS), scaled(NEW, dtype))
+    check(kmaps.CodedSVR(kernel, C=0.1).fit(scaled(PIXELS, dtype), DIGITS), scaled(NEW, dtype))
 
 
 HEADS = {
-    "calibrated": CodedSVC(calibrate=True),
-    "sigmoid": CodedSVC(probability="sigmoid"),
-    "temperature": CodedSVC(probability="temperature"),
-    "map": CodedSVC(HomogeneousMap(), multiclass="ovo", probability="sigmoid"),
-    "shared rows": CodedSVC(AnchorMap(n_anchors=6), penalty="l1", C=0.1),
-    "splines": CodedSVC(SplineMap(penalty=0), n_levels=20),
-    "ridge": CodedRidge(IntersectionMap()),
-    "path": CodedSVCCV(Cs=[0.1, 1.0], probability="temperature"),
-    "linear": LiblinearSVC(multiclass="ovo", probability="sigmoid"),
-    "groups": GroupLassoSVC(C=0.1),
-    "random": RandomFeatureSVC("exp-js", 50, probability="temperature"),
-    "LinearSVC": make_pipeline(HomogeneousMap("js"), LinearSVC()),
-    "logistic": make_pipeline("passthrough", NystroemMap(), LogisticRegression(C=0.01)),
-    "sparse": make_pipeline(SplineMap(penalty=0), LogisticRegression()),
-    "pipeline": make_pipeline(make_pipeline(GeneralizedRBFMap(n_frequencies=50)), LiblinearSVC()),
+    "calibrated": kmaps.CodedSVC(calibrate=True),
+    "sigmoid": kmaps.CodedSVC(probability="sigmoid"),
+    "temperature": kmaps.CodedSVC(probability="temperature"),
+    "map": kmaps.CodedSVC(kmaps.HomogeneousMap(), multiclass="ovo", probability="sigmoid"),
+    "shared rows": kmaps.CodedSVC(kmaps.AnchorMap(n_anchors=6), penalty="l1", C=0.1),
+    "splines": kmaps.CodedSVC(kmaps.SplineMap(penalty=0), n_levels=20),
+    "ridge": kmaps.CodedRidge(kmaps.IntersectionMap()),
+    "path": kmaps.CodedSVCCV(Cs=[0.1, 1.0], probability="temperature"),
+    "linear": kmaps.LiblinearSVC(multiclass="ovo", probability="sigmoid"),
+    "groups": kmaps.GroupLassoSVC(C=0.1),
+    "random": kmaps.RandomFeatureSVC("exp-js", 50, probability="temperature"),
+    "LinearSVC": make_pipeline(kmaps.HomogeneousMap("js"), LinearSVC()),
+    "logistic": make_pipeline("passthrough", kmaps.NystroemMap(), LogisticRegression(C=0.01)),
+    "sparse": make_pipeline(kmaps.SplineMap(penalty=0), LogisticRegression()),
+    "pipeline": make_pipeline(
+        make_pipeline(kmaps.GeneralizedRBFMap(n_frequencies=50)), kmaps.LiblinearSVC()
+    ),
 }
 
 
@@ -172,11 +154,11 @@ def test_scores_labels_and_probabilities(name, dtype):
 
 
 ISOTONIC = {
-    "ovr": CodedSVC("chi2", probability="isotonic"),
-    "ovo": CodedSVC("chi2", multiclass="ovo", probability="isotonic"),
-    "calibrated": CodedSVC(HomogeneousMap(), calibrate=True, probability="isotonic"),
-    "shared rows": CodedSVC(AnchorMap(n_anchors=6), probability="isotonic"),
-    "pipeline": make_pipeline(HomogeneousMap(), LiblinearSVC(probability="isotonic")),
+    "ovr": kmaps.CodedSVC("chi2", probability="isotonic"),
+    "ovo": kmaps.CodedSVC("chi2", multiclass="ovo", probability="isotonic"),
+    "calibrated": kmaps.CodedSVC(kmaps.HomogeneousMap(), calibrate=True, probability="isotonic"),
+    "shared rows": kmaps.CodedSVC(kmaps.AnchorMap(n_anchors=6), probability="isotonic"),
+    "pipeline": make_pipeline(kmaps.HomogeneousMap(), kmaps.LiblinearSVC(probability="isotonic")),
 }
 
 
@@ -200,9 +182,9 @@ def test_isotonic_probabilities_however_steep_they_are(name, dtype):
 
 
 def test_codes_and_models_on_them():
-    quantizer = Quantizer(32).fit(PIXELS)
+    quantizer = kmaps.Quantizer(32).fit(PIXELS)
     codes = quantizer.transform(PIXELS)
-    model = CodedSVC("chi2", levels=quantizer.levels_).fit(codes, DIGITS)
+    model = kmaps.CodedSVC("chi2", levels=quantizer.levels_).fit(codes, DIGITS)
     check(model, codes)
     check(make_pipeline(quantizer, model), PIXELS)
     with pytest.raises(ConfigError, match=r"^dtype='float32': trained on codes, choose dtype='ui"):
@@ -212,9 +194,9 @@ def test_codes_and_models_on_them():
 def test_a_file_says_what_it_holds(tmp_path):
     import onnx
 
-    model = CodedSVC(HomogeneousMap("js")).fit(PIXELS, DIGITS)
+    model = kmaps.CodedSVC(kmaps.HomogeneousMap("js")).fit(PIXELS, DIGITS)
     model.save(tmp_path / "m.npz")
-    loaded = load_model(tmp_path / "m.npz")
+    loaded = kmaps.load_model(tmp_path / "m.npz")
     for one, kernel in ((model, {"kernel": "js"}), (loaded, {})):
         one.to_onnx(tmp_path / "m.onnx", force=True)
         graph = onnx.load(tmp_path / "m.onnx")
@@ -229,7 +211,7 @@ def test_a_file_says_what_it_holds(tmp_path):
 @pytest.mark.parametrize(
     ("model", "whom"),
     [
-        (KernelSVC("chi2"), "KernelSVC"),
+        (kmaps.KernelSVC("chi2"), "KernelSVC"),
         (MAPS["sign-cauchy"](), "SignCauchyMap"),
         (make_pipeline(StandardScaler(), LinearSVC()), "StandardScaler"),
         (make_pipeline("passthrough"), "Pipeline"),
@@ -237,15 +219,15 @@ def test_a_file_says_what_it_holds(tmp_path):
 )
 def test_what_has_no_graph(model, whom):
     with pytest.raises(ConfigError, match=f"^{whom} has no ONNX graph: "):
-        to_onnx(model.fit(PIXELS, DIGITS > 4))
+        kmaps.to_onnx(model.fit(PIXELS, DIGITS > 4))
 
 
 def test_other_refusals(monkeypatch):
     with pytest.raises(NotFittedError):
-        CodedSVC().to_onnx()
+        kmaps.CodedSVC().to_onnx()
     with pytest.raises(InputError, match=r"^labels of type datetime64\[D\] have none in ONNX"):
-        CodedSVC().fit(PIXELS, DIGITS // 5 + np.datetime64("2026-11-24")).to_onnx()
-    feature_map = HomogeneousMap(order=5).fit(PIXELS)
+        kmaps.CodedSVC().fit(PIXELS, DIGITS // 5 + np.datetime64("2026-11-24")).to_onnx()
+    feature_map = kmaps.HomogeneousMap(order=5).fit(PIXELS)
     with pytest.raises(ConfigError, match=r"^dtype='int8': expected 'float32', 'float64' or"):
         feature_map.to_onnx(dtype="int8")
     monkeypatch.setattr("kmaps.onnx_graph._MOST_BYTES", 1000)
@@ -268,8 +250,8 @@ def test_the_example_of_the_docs(tmp_path, monkeypatch):
     page = (Path(__file__).resolve().parents[2] / "docs" / "python.md").read_text()
     [example] = re.findall(r"```python\n(import onnxruntime\n.*?)```", page, re.DOTALL)
     X = scaled(PIXELS, "float32")
-    linear = make_pipeline(HomogeneousMap("chi2"), LiblinearSVC()).fit(X, DIGITS)
-    coded = CodedSVC("chi2", probability="temperature").fit(X, DIGITS)
+    linear = make_pipeline(kmaps.HomogeneousMap("chi2"), kmaps.LiblinearSVC()).fit(X, DIGITS)
+    coded = kmaps.CodedSVC("chi2", probability="temperature").fit(X, DIGITS)
     monkeypatch.chdir(tmp_path)
     names = {"X": X, "test": slice(0, 50), "linear": linear, "coded": coded}
     exec(example, names)

@@ -1,40 +1,22 @@
 """load_predictor: what every kind of file predicts, by NumPy alone, against its estimator."""
 
 import json
-import os
-import subprocess
-import sys
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from commands import python
 from scipy.sparse import csr_matrix
 from scipy.special import gammaincinv
 
 import kmaps
-from kmaps import (
-    CodedRidge,
-    CodedSVC,
-    CodedSVR,
-    HomogeneousMap,
-    KernelSVC,
-    LandmarkSVC,
-    NystroemMap,
-    Quantizer,
-    RandomFeatureSVC,
-    SplineMap,
-    load_model,
-    load_predictor,
-)
 from kmaps._loops import fourier, plain
 from kmaps.errors import ConfigError, InputError
 from kmaps.kernels import KERNELS
 from kmaps.models.files import ESTIMATORS
 from tests.models.test_files import BROKEN, change
 
-ROOT = Path(__file__).resolve().parents[2]
 RNG = np.random.default_rng(0)
 X = RNG.gamma(1.0, size=(90, 7)).astype(np.float32)
 Y = np.digitize(X[:, 0] + X[:, 1] + RNG.normal(0, 0.2, 90), [1, 2])
@@ -42,38 +24,42 @@ WORDS = np.array(["low", "middle", "high"], object)[Y]
 MANY = np.arange(90) % 8
 FEW = np.where(X > 1.5, X, 0).astype(np.float32)  # codes are listed
 SIGNED = (X - 1).astype(np.float32)
-CODES = Quantizer(strategy="shared").fit(X)
+CODES = kmaps.Quantizer(strategy="shared").fit(X)
 WIDE = np.zeros((90, 300), np.float32)
 WIDE[:, :7] = FEW
 
 KINDS = {
-    "exact": (CodedSVC(), X, Y),
-    "named": (CodedSVC("js"), pd.DataFrame(X, columns=list("abcdefg")), Y),
-    "few": (CodedSVC(bias=0.0), FEW, WORDS),
-    "wide": (CodedSVC("intersection"), WIDE, Y),
-    "float64": (CodedSVC("hellinger"), X.astype(np.float64), Y),
-    "bytes": (CodedSVC(), (40 * X).astype(np.uint8), Y),
-    "map": (CodedSVC(HomogeneousMap(), multiclass="ovo", probability="isotonic"), X, WORDS),
-    "learned": (CodedSVC(NystroemMap(), probability="temperature"), FEW, Y),
-    "splines": (CodedSVC(SplineMap(), calibrate=True), X, Y > 0),
-    "pairs": (CodedSVC(multiclass="ovo", probability="sigmoid"), X, MANY),
-    "sparse": (CodedSVC(penalty="l1", loss="squared_hinge"), X, Y),
-    "codes": (CodedSVC(levels=CODES.levels_), CODES.transform(X), Y),
-    "svr": (CodedSVR(), X, X[:, 0]),
-    "ridge": (CodedRidge("js"), FEW, X[:, 0]),
-    "dense": (RandomFeatureSVC(n_frequencies=80, probability="sigmoid"), X, Y),
-    "orthogonal": (RandomFeatureSVC("exp-js", 50, structure="orthogonal", order=2), X, WORDS),
-    "fastfood": (RandomFeatureSVC("rbf", 50, structure="fastfood", multiclass="ovo"), X, Y),
-    "other": (RandomFeatureSVC("exp-hellinger", 300), X.astype(np.float64), Y > 0),
-    "order": (RandomFeatureSVC("exp-intersection", 60, order=3), SIGNED, Y),
+    "exact": (kmaps.CodedSVC(), X, Y),
+    "named": (kmaps.CodedSVC("js"), pd.DataFrame(X, columns=list("abcdefg")), Y),
+    "few": (kmaps.CodedSVC(bias=0.0), FEW, WORDS),
+    "wide": (kmaps.CodedSVC("intersection"), WIDE, Y),
+    "float64": (kmaps.CodedSVC("hellinger"), X.astype(np.float64), Y),
+    "bytes": (kmaps.CodedSVC(), (40 * X).astype(np.uint8), Y),
+    "map": (
+        kmaps.CodedSVC(kmaps.HomogeneousMap(), multiclass="ovo", probability="isotonic"),
+        X,
+        WORDS,
+    ),
+    "learned": (kmaps.CodedSVC(kmaps.NystroemMap(), probability="temperature"), FEW, Y),
+    "splines": (kmaps.CodedSVC(kmaps.SplineMap(), calibrate=True), X, Y > 0),
+    "pairs": (kmaps.CodedSVC(multiclass="ovo", probability="sigmoid"), X, MANY),
+    "sparse": (kmaps.CodedSVC(penalty="l1", loss="squared_hinge"), X, Y),
+    "codes": (kmaps.CodedSVC(levels=CODES.levels_), CODES.transform(X), Y),
+    "svr": (kmaps.CodedSVR(), X, X[:, 0]),
+    "ridge": (kmaps.CodedRidge("js"), FEW, X[:, 0]),
+    "dense": (kmaps.RandomFeatureSVC(n_frequencies=80, probability="sigmoid"), X, Y),
+    "orthogonal": (kmaps.RandomFeatureSVC("exp-js", 50, structure="orthogonal", order=2), X, WORDS),
+    "fastfood": (kmaps.RandomFeatureSVC("rbf", 50, structure="fastfood", multiclass="ovo"), X, Y),
+    "other": (kmaps.RandomFeatureSVC("exp-hellinger", 300), X.astype(np.float64), Y > 0),
+    "order": (kmaps.RandomFeatureSVC("exp-intersection", 60, order=3), SIGNED, Y),
     **{
-        name: (LandmarkSVC(name, 30, sigma=None, landmarks="uniform"), SIGNED, Y)
+        name: (kmaps.LandmarkSVC(name, 30, sigma=None, landmarks="uniform"), SIGNED, Y)
         for name in ("exp-chi2", "exp-intersection", "exp-js", "exp-hellinger", "rbf")
     },
-    "words": (LandmarkSVC("exp-js", 20, sigma=0.5, probability="isotonic"), X, WORDS),
+    "words": (kmaps.LandmarkSVC("exp-js", 20, sigma=0.5, probability="isotonic"), X, WORDS),
     **{
         f"kernel {kernel} {gamma}": (
-            KernelSVC(kernel, sigma=0.7 if "exp" in kernel else None, gamma=gamma),
+            kmaps.KernelSVC(kernel, sigma=0.7 if "exp" in kernel else None, gamma=gamma),
             SIGNED if gamma == 1 else X,
             Y,
         )
@@ -82,9 +68,9 @@ KINDS = {
             *[("chi2", 0.5), ("hellinger", 2.0), ("exp-intersection", 0.7), ("js", 1.5)],
         ]
     },
-    "kernel rbf": (KernelSVC("rbf", multiclass="ovr", probability="sigmoid"), X, WORDS),
-    "kernel csr": (KernelSVC("exp-chi2"), csr_matrix(WIDE), MANY),
-    "csr": (LandmarkSVC("exp-chi2", 30, landmarks="uniform"), csr_matrix(FEW), Y),
+    "kernel rbf": (kmaps.KernelSVC("rbf", multiclass="ovr", probability="sigmoid"), X, WORDS),
+    "kernel csr": (kmaps.KernelSVC("exp-chi2"), csr_matrix(WIDE), MANY),
+    "csr": (kmaps.LandmarkSVC("exp-chi2", 30, landmarks="uniform"), csr_matrix(FEW), Y),
 }
 EXACT = {name for name, (model, _, _) in KINDS.items() if type(model).__name__[:5] == "Coded"}
 BLOCKED = ("sklearn", "scipy", "numba", "pandas", "joblib", "threadpoolctl", "psutil")
@@ -132,10 +118,7 @@ def predicted(tmp_path_factory):
     for name, (model, rows, y) in KINDS.items():
         model.fit(rows, y).save(folder / f"{name}.npz")
         np.savez(folder / f"samples-{name}.npz", **samples(rows))
-    run = [sys.executable, "-c", PROGRAM, json.dumps(list(KINDS))]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(run, cwd=folder, env=environment, capture_output=True, text=True)
-    assert not done.returncode, done.stderr
+    python("-c", PROGRAM, json.dumps(list(KINDS)), folder=folder)
     return folder
 
 
@@ -147,7 +130,7 @@ def test_every_estimator_of_files_is_among_the_kinds():
 @pytest.mark.parametrize("name", KINDS)
 def test_numpy_alone_predicts_as_the_estimator(predicted, name):
     """Models on codes to the last bit; measured on the others: at most 1.1e-7 of the scale."""
-    model = load_model(predicted / f"{name}.npz")
+    model = kmaps.load_model(predicted / f"{name}.npz")
     for kind, rows in samples(KINDS[name][1]).items():
         rows = pd.DataFrame(rows, columns=list("abcdefg")) if name == "named" else rows
         with np.load(predicted / f"{name}-{kind}.npz") as found:
@@ -172,7 +155,9 @@ def _nearly(model, found, expected):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("name", ["few", "map", "ridge", "dense", "order", "exp-js", "csr"])
 def test_sparse_samples(predicted, name):
-    model, predictor = (load(predicted / f"{name}.npz") for load in (load_model, load_predictor))
+    model, predictor = (
+        load(predicted / f"{name}.npz") for load in (kmaps.load_model, kmaps.load_predictor)
+    )
     rows = csr_matrix(np.where(samples(KINDS[name][1])["float32"] > 1, X[:1], 0))
     found, expected = predictor.predict(rows), model.predict(rows)
     assert (found == expected).all() if found.dtype.kind != "f" else np.allclose(found, expected)
@@ -186,7 +171,7 @@ def test_many_samples_are_left_to_compiled_loops(predicted, monkeypatch):
     monkeypatch.setattr("kmaps.models.predictor.kernel_values", None)
     for name in ("few", "dense", "exp-js"):
         model, predictor = (
-            load(predicted / f"{name}.npz") for load in (load_model, load_predictor)
+            load(predicted / f"{name}.npz") for load in (kmaps.load_model, kmaps.load_predictor)
         )
         rows = samples(KINDS[name][1])["float32"]
         np.testing.assert_array_equal(
@@ -195,11 +180,11 @@ def test_many_samples_are_left_to_compiled_loops(predicted, monkeypatch):
 
 
 def test_what_a_predictor_says_of_itself(predicted):
-    predictor = load_predictor(predicted / "named.npz")
+    predictor = kmaps.load_predictor(predicted / "named.npz")
     assert (predictor.estimator, predictor.n_features_in_) == ("CodedSVC", 7)
     assert predictor.classes_.tolist() == [0, 1, 2]
     assert predictor.feature_names_in_.tolist() == list("abcdefg")
-    assert load_predictor(predicted / "ridge.npz").classes_ is None
+    assert kmaps.load_predictor(predicted / "ridge.npz").classes_ is None
     assert kmaps.load_predictor is kmaps.models.load_predictor
 
 
@@ -225,16 +210,16 @@ REFUSED = [
 @pytest.mark.parametrize(("name", "rows", "message"), REFUSED)
 def test_samples_that_are_refused(predicted, name, rows, message):
     with pytest.raises(InputError) as caught:
-        load_predictor(predicted / f"{name}.npz").predict(rows)
+        kmaps.load_predictor(predicted / f"{name}.npz").predict(rows)
     assert str(caught.value).startswith(message)
     assert "\n" not in str(caught.value)
 
 
 def test_what_a_model_does_not_have(predicted):
     with pytest.raises(ConfigError, match="CodedSVC: trained without probabilities; train it with"):
-        load_predictor(predicted / "exact.npz").predict_proba(X)
+        kmaps.load_predictor(predicted / "exact.npz").predict_proba(X)
     with pytest.raises(ConfigError, match="CodedSVR: a regression has no scores; use predict"):
-        load_predictor(predicted / "svr.npz").decision_function(X)
+        kmaps.load_predictor(predicted / "svr.npz").decision_function(X)
 
 
 def refusal(load, path):
@@ -246,9 +231,9 @@ def refusal(load, path):
 @pytest.mark.parametrize(("changes", "message"), BROKEN)
 def test_random_features_that_do_not_fit_are_refused_alike(tmp_path, changes, message):
     path = tmp_path / "m.npz"
-    RandomFeatureSVC(n_frequencies=20).fit(X[:, :6], Y).save(path)
+    kmaps.RandomFeatureSVC(n_frequencies=20).fit(X[:, :6], Y).save(path)
     change(path, **changes)
-    assert refusal(load_predictor, path) == refusal(load_model, path)
+    assert refusal(kmaps.load_predictor, path) == refusal(kmaps.load_model, path)
 
 
 @pytest.mark.parametrize(
@@ -285,8 +270,8 @@ def test_files_that_do_not_fit_are_refused_alike(predicted, tmp_path, name, chan
     path = tmp_path / "m.npz"
     path.write_bytes((predicted / f"{name}.npz").read_bytes())
     change(path, **changes)
-    assert refusal(load_predictor, path) == refusal(load_model, path)
-    assert refusal(load_predictor, path).startswith(f"{path}: a")
+    assert refusal(kmaps.load_predictor, path) == refusal(kmaps.load_model, path)
+    assert refusal(kmaps.load_predictor, path).startswith(f"{path}: a")
 
 
 @pytest.mark.parametrize("d", [1, 2, 5, 16])

@@ -1,84 +1,75 @@
-"""Makes Linux look like a system that is not Linux, to the code of kmaps (``make test-portable``).
+"""Makes Linux look like a system that is not Linux (``make test-portable``).
 
 Python imports this at its start, in child processes too, when this folder is on PYTHONPATH. What
-macOS or Windows lack is hidden from modules of kmaps only: Python's modules and psutil, which have
-an implementation for each system, keep what they use here.
+macOS or Windows lack is hidden from kmaps, its tests and other packages. Python's modules and the
+packages of ``ADAPTED``, which have code for each system, keep what they use here. Processes still
+end as on Linux: `signal.Signals` names all numbers.
 """
 
 import builtins
 import ctypes
-import importlib.abc
-import io
 import multiprocessing
-import multiprocessing.context
 import os
+import re
 import signal
+import subprocess
 import sys
 import types
+from multiprocessing import context
 
-MODULES = ("fcntl", "resource", "pwd", "grp", "termios")
+PROC = {"psutil", "threadpoolctl"}
+ADAPTED = {*sys.stdlib_module_names, *PROC, "click", "locket"}
+MODULES = {"fcntl", "resource", "pwd", "grp", "termios"}
+# Other packages use these where `sys.platform`, which is "other" for kmaps alone, names Linux.
+FROM_KMAPS = "get(loadavg|uid|euid)|fchmod|killpg|setsid|sysconf|uname|posix_.*|pread"
 HIDDEN = {
-    os: {
-        "sched_getaffinity",
-        "sched_setaffinity",
-        "getloadavg",
-        "fchmod",
-        "fork",
-        "killpg",
-        "setsid",
-        "sysconf",
-        "uname",
-        "getuid",
-        "geteuid",
-        "posix_fallocate",
-        "pread",
-    },
-    signal: {"SIGHUP", "SIGKILL", "SIGPIPE", "SIGALRM", "SIGUSR1", "SIGQUIT", "pthread_sigmask"},
+    os: f"sched_.*|.*fork.*|{FROM_KMAPS}",
+    signal: "SIG(?!(ABRT|FPE|ILL|INT|SEGV|TERM|_DFL|_IGN)$).*|ITIMER_.*|[gs]etitimer|pthread_.*"
+    "|sig(wait.*|timedwait|pending|interrupt)|alarm|pause",
 }
 
 
-def _is_kmaps(depth: int) -> bool:
-    """Whether the function ``depth`` calls above belongs to kmaps."""
-    return str(sys._getframe(depth + 1).f_globals.get("__name__")).split(".")[0] == "kmaps"
+def _package(frame: types.FrameType) -> str:
+    """Return the package that a function belongs to."""
+    return str(frame.f_globals.get("__name__")).partition(".")[0]
 
 
-class _Lacking(types.ModuleType):
-    """A module without some of its names, for kmaps."""
+def _hide(module: types.ModuleType, names: str) -> None:
+    kept = {name: value for name, value in vars(module).items() if re.fullmatch(names, name)}
 
-    def __getattribute__(self, name: str) -> object:
-        if name in HIDDEN[sys.modules[super().__getattribute__("__name__")]] and _is_kmaps(1):
-            raise AttributeError(f"module has no attribute {name!r}")
-        return super().__getattribute__(name)
+    def __getattr__(name: str) -> object:
+        asking = _package(sys._getframe(1))
+        others = asking != "kmaps" and re.fullmatch(FROM_KMAPS, name)
+        if name in kept and (asking in ADAPTED or others):
+            return kept[name]
+        raise AttributeError(f"module {module.__name__!r} has no attribute {name!r}")
 
-
-class _OtherSystem(types.ModuleType):
-    """The module sys, which names another system to kmaps."""
-
-    def __getattribute__(self, name: str) -> object:
-        if name == "platform" and _is_kmaps(1):
-            return "other"
-        return super().__getattribute__(name)
+    for name in kept:
+        delattr(module, name)
+    module.__getattr__ = __getattr__
 
 
-class _Missing(importlib.abc.MetaPathFinder):
-    """Finds none of the modules that other systems lack, for kmaps and filelock."""
-
-    def find_spec(self, name: str, path: object, target: object = None) -> None:
-        importer = sys._getframe(1)
-        while importer and "importlib" in str(importer.f_globals.get("__name__")):
-            importer = importer.f_back
-        asking = str(importer.f_globals.get("__name__")).split(".")[0] if importer else ""
-        if name in MODULES and asking in ("kmaps", "filelock"):
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+def _platform(name: str) -> object:
+    """Be ``sys.__getattr__``: name another system to kmaps."""
+    if name != "platform":
+        raise AttributeError(f"module 'sys' has no attribute {name!r}")
+    return "other" if _package(sys._getframe(1)) == "kmaps" else _this_system
 
 
-def _no_proc(function):
-    def opened(path, *args, **kwargs):
-        if str(path).startswith("/proc") and _is_kmaps(1):
-            raise FileNotFoundError(2, "No such file or directory", str(path))
-        return function(path, *args, **kwargs)
+def _without_modules(name: str, names: dict | None = None, *rest: object, **more: object) -> object:
+    asking = str((names or {}).get("__name__")).partition(".")[0]
+    if name in MODULES and asking not in ADAPTED:
+        raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+    return _import(name, names, *rest, **more)
 
-    return opened
+
+def _without_proc(event: str, arguments: tuple) -> None:
+    if event in ("open", "os.listdir", "os.scandir") and str(arguments[0]).startswith("/proc"):
+        frame = sys._getframe(1)
+        while frame and _package(frame) not in PROC:
+            frame = frame.f_back
+        if frame is None:
+            raise FileNotFoundError(2, "No such file or directory", str(arguments[0]))
 
 
 def _without_malloc_trim(self: ctypes.CDLL, name: str) -> object:
@@ -87,14 +78,25 @@ def _without_malloc_trim(self: ctypes.CDLL, name: str) -> object:
     return _found(self, name)
 
 
-_found = ctypes.CDLL.__getattr__
-ctypes.CDLL.__getattr__ = _without_malloc_trim
-for _module in HIDDEN:
-    _module.__class__ = _Lacking
-sys.__class__ = _OtherSystem
-for _name in MODULES:
-    sys.modules.pop(_name, None)
-sys.meta_path.insert(0, _Missing())
-builtins.open = io.open = _no_proc(open)
-multiprocessing.context.DefaultContext.get_all_start_methods = lambda self: ["spawn"]
+def _with_this(self: subprocess.Popen, *given: object, env: dict | None = None, **how: object):
+    """Start a process that imports this too, whatever its PYTHONPATH."""
+    if env is not None:
+        path = os.pathsep.join(filter(None, [os.path.dirname(__file__), env.get("PYTHONPATH")]))
+        env = {**env, "PYTHONPATH": path}
+    _started(self, *given, env=env, **how)
+
+
+_import, builtins.__import__ = builtins.__import__, _without_modules
+_found, ctypes.CDLL.__getattr__ = ctypes.CDLL.__getattr__, _without_malloc_trim
+_started, subprocess.Popen.__init__ = subprocess.Popen.__init__, _with_this
+sys.addaudithook(_without_proc)
+_this_system, sys.__getattr__ = sys.platform, _platform
+del sys.platform
+for _module, _names in HIDDEN.items():
+    _hide(_module, _names)
+context._concrete_contexts = {"spawn": context._concrete_contexts["spawn"]}
+context._default_context._default_context = context._concrete_contexts["spawn"]
+context.DefaultContext.get_all_start_methods = lambda self: ["spawn"]
 multiprocessing.get_all_start_methods = lambda: ["spawn"]
+if hasattr(os, "process_cpu_count"):  # since Python 3.13
+    os.process_cpu_count = os.cpu_count

@@ -6,48 +6,39 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from kmaps import (
-    CodedRidge,
-    CodedSVC,
-    CodedSVR,
-    ExactMap,
-    GroupLassoSVC,
-    HomogeneousMap,
-    KernelSVC,
-    LandmarkSVC,
-    LiblinearSVC,
-    RandomFeatureSVC,
-    gram,
-)
+import kmaps
 from tests.oracles import machines
 from tests.oracles.groups import best_objective
 
 # Each with how far above the optimum its tolerance lets it end, relatively.
 LEARNERS = [
-    (LiblinearSVC(loss="hinge", tol=1e-5, max_iter=10**6), 1e-3),
-    (CodedSVC(tol=1e-5, max_iter=20_000), 2e-5),
-    (GroupLassoSVC(tol=1e-5, max_iter=2000), 2e-5),
-    (KernelSVC(solver="libsvm", tol=1e-6), 1e-4),
-    (CodedSVR(tol=1e-5, max_iter=20_000), 2e-5),
-    (LiblinearSVC(loss="squared_hinge", tol=1e-6), 1e-4),
-    (LiblinearSVC(loss="logistic", tol=1e-6), 1e-4),
-    (LiblinearSVC(penalty="l1", loss="squared_hinge", tol=1e-6), 1e-4),
-    (LiblinearSVC(penalty="l1", loss="logistic", tol=1e-6), 1e-4),
-    (CodedSVC(loss="squared_hinge", tol=1e-5, max_iter=20_000), 2e-5),
-    (CodedSVC(loss="logistic", tol=1e-5, max_iter=20_000), 2e-5),
-    (CodedSVC(penalty="l1", tol=1e-5, max_iter=2000), 2e-5),
-    (CodedSVC(penalty="l1", loss="squared_hinge", tol=1e-5, max_iter=2000), 2e-5),
-    (GroupLassoSVC(loss="hinge", tol=1e-5, max_iter=2000), 2e-5),
-    (CodedSVR(loss="squared_epsilon_insensitive", tol=1e-5, max_iter=20_000), 2e-5),
-    (CodedRidge(tol=1e-5, max_iter=20_000), 2e-5),
-    (RandomFeatureSVC(n_frequencies=10, sigma=1.0, tol=1e-6, max_iter=10**6), 1e-3),
-    (RandomFeatureSVC(n_frequencies=10, sigma=1.0, loss="squared_hinge", tol=1e-6), 1e-4),
-    (LandmarkSVC(n_landmarks=10, sigma=1.0, tol=1e-5, max_iter=20_000), 2e-5),
-    (LandmarkSVC("rbf", 10, sigma=1.0, loss="squared_hinge", tol=1e-5, max_iter=20_000), 2e-5),
-    (KernelSVC(tol=1e-6), 2e-5),
+    (kmaps.LiblinearSVC(loss="hinge", tol=1e-5, max_iter=10**6), 1e-3),
+    (kmaps.CodedSVC(tol=1e-5, max_iter=20_000), 2e-5),
+    (kmaps.GroupLassoSVC(tol=1e-5, max_iter=2000), 2e-5),
+    (kmaps.KernelSVC(solver="libsvm", tol=1e-6), 1e-4),
+    (kmaps.CodedSVR(tol=1e-5, max_iter=20_000), 2e-5),
+    (kmaps.LiblinearSVC(loss="squared_hinge", tol=1e-6), 1e-4),
+    (kmaps.LiblinearSVC(loss="logistic", tol=1e-6), 1e-4),
+    (kmaps.LiblinearSVC(penalty="l1", loss="squared_hinge", tol=1e-6), 1e-4),
+    (kmaps.LiblinearSVC(penalty="l1", loss="logistic", tol=1e-6), 1e-4),
+    (kmaps.CodedSVC(loss="squared_hinge", tol=1e-5, max_iter=20_000), 2e-5),
+    (kmaps.CodedSVC(loss="logistic", tol=1e-5, max_iter=20_000), 2e-5),
+    (kmaps.CodedSVC(penalty="l1", tol=1e-5, max_iter=2000), 2e-5),
+    (kmaps.CodedSVC(penalty="l1", loss="squared_hinge", tol=1e-5, max_iter=2000), 2e-5),
+    (kmaps.GroupLassoSVC(loss="hinge", tol=1e-5, max_iter=2000), 2e-5),
+    (kmaps.CodedSVR(loss="squared_epsilon_insensitive", tol=1e-5, max_iter=20_000), 2e-5),
+    (kmaps.CodedRidge(tol=1e-5, max_iter=20_000), 2e-5),
+    (kmaps.RandomFeatureSVC(n_frequencies=10, sigma=1.0, tol=1e-6, max_iter=10**6), 1e-3),
+    (kmaps.RandomFeatureSVC(n_frequencies=10, sigma=1.0, loss="squared_hinge", tol=1e-6), 1e-4),
+    (kmaps.LandmarkSVC(n_landmarks=10, sigma=1.0, tol=1e-5, max_iter=20_000), 2e-5),
+    (
+        kmaps.LandmarkSVC("rbf", 10, sigma=1.0, loss="squared_hinge", tol=1e-5, max_iter=20_000),
+        2e-5,
+    ),
+    (kmaps.KernelSVC(tol=1e-6), 2e-5),
 ]
-REGRESSORS = CodedSVR, CodedRidge
-CODED = CodedSVC, *REGRESSORS
+REGRESSORS = kmaps.CodedSVR, kmaps.CodedRidge
+CODED = kmaps.CodedSVC, *REGRESSORS
 
 
 def drawn(seed):
@@ -58,25 +49,25 @@ def drawn(seed):
     # Four values have four columns at most, so that no table leaves anything out.
     X = rng.integers(0, 4, (n, d)) / rng.choice([1, 5])
     chosen = {"bias": rng.choice([0.0, 0.5, 1.0, 3.0]), "C": 10 ** rng.uniform(-1.5, 1)}
-    if isinstance(model, CodedRidge):
+    if isinstance(model, kmaps.CodedRidge):
         chosen["alpha"] = chosen.pop("C")
-    elif not isinstance(model, CodedSVR):
+    elif not isinstance(model, kmaps.CodedSVR):
         k = rng.integers(2, 4)
         chosen["multiclass"] = rng.choice(["ovr", "ovo"])
         balance = [None, "balanced", dict(enumerate(10 ** rng.uniform(-0.5, 0.5, k)))]
         chosen["class_weight"] = balance[rng.integers(3)]
-    if isinstance(model, CodedSVR):
+    if isinstance(model, kmaps.CodedSVR):
         chosen["epsilon"] = rng.choice([0.0, 0.1, 0.5])
-    if isinstance(model, (CodedSVC, *REGRESSORS)):
-        maps = ["chi2", "intersection", "js", HomogeneousMap("chi2")]
+    if isinstance(model, (kmaps.CodedSVC, *REGRESSORS)):
+        maps = ["chi2", "intersection", "js", kmaps.HomogeneousMap("chi2")]
         chosen["map"] = maps[rng.integers(len(maps))]
         if getattr(model, "penalty", "l2") == "l2":
             chosen["form"] = rng.choice(["auto", "low-rank", "full"])
-    if isinstance(model, CodedSVC) and model.penalty == "l2":
+    if isinstance(model, kmaps.CodedSVC) and model.penalty == "l2":
         chosen["n_blocks"] = int(rng.integers(1, 4))
-    if isinstance(model, KernelSVC):
+    if isinstance(model, kmaps.KernelSVC):
         chosen["kernel"], chosen["sigma"] = [("chi2", None), ("exp-js", 1.0)][rng.integers(2)]
-    if isinstance(model, LiblinearSVC) and model.loss != "hinge":
+    if isinstance(model, kmaps.LiblinearSVC) and model.loss != "hinge":
         chosen["max_iter"] = [None, 10**6][rng.integers(2)]  # by either build of LIBLINEAR
     chosen["group_size"] = int(rng.integers(1, 4))
     known = model.get_params()
@@ -88,7 +79,7 @@ def drawn(seed):
     kinds = np.ones(n), rng.integers(0, 4, n).astype(float), rng.random(n)
     weights = kinds[rng.integers(3)]
     weights[np.unique(y, return_index=True)[1]] = 1  # some sample of each class counts
-    if isinstance(model, LiblinearSVC) and (model.penalty, model.loss) == ("l1", "logistic"):
+    if isinstance(model, kmaps.LiblinearSVC) and (model.penalty, model.loss) == ("l1", "logistic"):
         weights[:] = 2  # it takes no others
     return clone(model).set_params(**chosen), X, y, weights, gap
 
@@ -96,7 +87,7 @@ def drawn(seed):
 def stated(model, y, weights):
     """Yield the rows, the signs or targets, and the costs of each problem."""
     if isinstance(model, REGRESSORS):
-        C = 1 / (2 * model.alpha) if isinstance(model, CodedRidge) else model.C
+        C = 1 / (2 * model.alpha) if isinstance(model, kmaps.CodedRidge) else model.C
         yield np.arange(len(y)), y - np.average(y, weights=weights), C * weights
         return
     classes = np.unique(y)
@@ -117,11 +108,11 @@ def stated(model, y, weights):
 def features(model, X):
     """Return the features (n, D) that the model is linear in, and their kernel matrix."""
     Z = X
-    if isinstance(model, KernelSVC):
-        return Z, gram(X, kernel=model.kernel, sigma=model.sigma_)
+    if isinstance(model, kmaps.KernelSVC):
+        return Z, kmaps.gram(X, kernel=model.kernel, sigma=model.sigma_)
     if isinstance(model, CODED) and isinstance(model.map_, str):
-        Z = ExactMap(model.map_).fit_transform(X)
-    elif isinstance(model, (RandomFeatureSVC, LandmarkSVC, *CODED)):
+        Z = kmaps.ExactMap(model.map_).fit_transform(X)
+    elif isinstance(model, (kmaps.RandomFeatureSVC, kmaps.LandmarkSVC, *CODED)):
         Z = model.map_.transform(X).astype(float)
     return Z, Z @ Z.T + model.bias**2
 
@@ -130,10 +121,10 @@ def optimum(model, Z, kernel, signs, costs, n_features):
     squared = model.loss.startswith("squared") if hasattr(model, "loss") else False
     if isinstance(model, REGRESSORS):
         loss, epsilon = "hinge", getattr(model, "epsilon", 0.0)
-        if isinstance(model, CodedRidge) or squared:
+        if isinstance(model, kmaps.CodedRidge) or squared:
             loss = "squared_hinge"
         return machines.solve_two_sided(kernel, signs, costs, loss, epsilon)
-    if isinstance(model, KernelSVC):
+    if isinstance(model, kmaps.KernelSVC):
         return machines.solve_with_intercept(kernel, signs, costs)
     if getattr(model, "penalty", "l2") == "l2":
         if model.loss == "logistic":
@@ -142,9 +133,9 @@ def optimum(model, Z, kernel, signs, costs, n_features):
     n = Z.shape[1]
     groups = [slice(n, n + 1)] * int(model.bias > 0)
     Z = np.column_stack([Z, np.full((len(Z), len(groups)), model.bias)])
-    if isinstance(model, LiblinearSVC):
+    if isinstance(model, kmaps.LiblinearSVC):
         return machines.solve_lasso(Z, signs, costs, model.loss)
-    size = model.group_size if isinstance(model, GroupLassoSVC) else n // n_features
+    size = model.group_size if isinstance(model, kmaps.GroupLassoSVC) else n // n_features
     groups += [slice(start, min(start + size, n)) for start in range(0, n, size)]
     return best_objective(Z, signs, costs, groups, squared=squared)
 
@@ -155,15 +146,15 @@ def weighed(model, column, X, Z, kernel, shift):
         scores = model.model_.scores(X)[:, column] - shift
         # The weights are in the span of the samples' features.
         return scores @ np.linalg.pinv(kernel, 1e-7, hermitian=True) @ scores / 2, scores
-    if isinstance(model, KernelSVC):
+    if isinstance(model, kmaps.KernelSVC):
         known, dual = model.support_vectors_, model.dual_coef_.toarray()[:, column]
-        of_known = gram(known, kernel=model.kernel, sigma=model.sigma_)
-        scores = gram(X, known, kernel=model.kernel, sigma=model.sigma_) @ dual
+        of_known = kmaps.gram(known, kernel=model.kernel, sigma=model.sigma_)
+        scores = kmaps.gram(X, known, kernel=model.kernel, sigma=model.sigma_) @ dual
         return dual @ of_known @ dual / 2, scores + model.intercept_[column]
     scores = Z @ model.coef_[column] + model.intercept_[column]
     constant = model.intercept_[column] / model.bias if model.bias else 0.0
     w = np.append(model.coef_[column], constant)
-    if isinstance(model, GroupLassoSVC):
+    if isinstance(model, kmaps.GroupLassoSVC):
         starts = [*range(0, len(w) - 1, model.group_size), len(w) - 1]
         return np.sqrt(np.add.reduceat(w**2, starts)).sum(), scores
     return (np.abs(w).sum() if getattr(model, "penalty", "") == "l1" else w @ w / 2), scores
@@ -200,7 +191,7 @@ def test_reaches_the_optimum(seed, record_property):
         found = penalty + loss
         if isinstance(model, CODED):
             claimed = model.objective_[column]
-            if isinstance(model, CodedRidge):
+            if isinstance(model, kmaps.CodedRidge):
                 claimed /= 2 * model.alpha
             assert model.duality_gap_[column] <= model.tol
             if model.penalty == "l2":

@@ -8,20 +8,7 @@ from sklearn.feature_selection import RFE, SelectFromModel
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
-from kmaps import (
-    CodedRidge,
-    CodedSVC,
-    CodedSVCCV,
-    CodedSVR,
-    ExactMap,
-    GroupLassoSVC,
-    HomogeneousMap,
-    KernelSVC,
-    LandmarkSVC,
-    LiblinearSVC,
-    Quantizer,
-    RandomFeatureSVC,
-)
+import kmaps
 
 RNG = np.random.default_rng(0)
 X = RNG.random((60, 3))
@@ -38,15 +25,15 @@ def _routing():
 @pytest.mark.parametrize(
     "learner",
     [
-        CodedSVC(),
-        CodedSVCCV(Cs=[0.1, 1.0]),
-        CodedSVR(),
-        CodedRidge(),
-        LiblinearSVC(),
-        KernelSVC(),
-        GroupLassoSVC(),
-        RandomFeatureSVC(n_frequencies=20),
-        LandmarkSVC(n_landmarks=20),
+        kmaps.CodedSVC(),
+        kmaps.CodedSVCCV(Cs=[0.1, 1.0]),
+        kmaps.CodedSVR(),
+        kmaps.CodedRidge(),
+        kmaps.LiblinearSVC(),
+        kmaps.KernelSVC(),
+        kmaps.GroupLassoSVC(),
+        kmaps.RandomFeatureSVC(n_frequencies=20),
+        kmaps.LandmarkSVC(n_landmarks=20),
     ],
     ids=lambda learner: type(learner).__name__,
 )
@@ -60,13 +47,17 @@ def test_weights_reach_the_learner_of_a_pipeline(learner):
 
 @pytest.mark.usefixtures("_routing")
 def test_weights_reach_the_folds_of_a_search():
-    learner = CodedSVC().set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+    learner = (
+        kmaps.CodedSVC().set_fit_request(sample_weight=True).set_score_request(sample_weight=True)
+    )
     found = GridSearchCV(learner, {"C": [0.1, 1.0]}, cv=2).fit(X, Y, sample_weight=WEIGHTS)
-    plain = GridSearchCV(CodedSVC(), {"C": [0.1, 1.0]}, cv=2).fit(X, Y)
+    plain = GridSearchCV(kmaps.CodedSVC(), {"C": [0.1, 1.0]}, cv=2).fit(X, Y)
     assert (found.cv_results_["mean_test_score"] > plain.cv_results_["mean_test_score"] + 0.1).all()
 
 
-@pytest.mark.parametrize("transformer", [HomogeneousMap(), ExactMap(), Quantizer(n_levels=8)])
+@pytest.mark.parametrize(
+    "transformer", [kmaps.HomogeneousMap(), kmaps.ExactMap(), kmaps.Quantizer(n_levels=8)]
+)
 def test_a_data_frame_comes_back_with_names(transformer):
     frame = pd.DataFrame(X, columns=["width", "height", "depth"], index=np.arange(60) + 7)
     given = transformer.set_output(transform="pandas").fit_transform(frame)
@@ -78,7 +69,9 @@ def test_a_data_frame_comes_back_with_names(transformer):
 
 
 @pytest.mark.parametrize(
-    "learner", [CodedSVC(), CodedSVR(), CodedRidge(), CodedSVCCV(Cs=[1.0])], ids=str
+    "learner",
+    [kmaps.CodedSVC(), kmaps.CodedSVR(), kmaps.CodedRidge(), kmaps.CodedSVCCV(Cs=[1.0])],
+    ids=str,
 )
 def test_selectors_find_the_feature_that_counts_with_their_defaults(learner):
     """By `feature_importances_`, for which they look where there is no `coef_`."""

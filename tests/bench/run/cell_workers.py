@@ -2,7 +2,6 @@
 
 import multiprocessing
 import os
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 
 from kmaps.bench.kinds.kind import Cell, Measured
 from kmaps.bench.records.arrays import Correct
@@ -97,7 +97,7 @@ def broken(cell: Cell) -> dict[str, Any]:
 def out_of_memory(cell: Cell) -> dict[str, Any]:
     """End for the exact cells as the system ends a process when memory runs out."""
     if cell.row.method == "exact":
-        os.kill(os.getpid(), signal.SIGKILL)
+        psutil.Process().kill()
     return timed(cell)
 
 
@@ -110,7 +110,7 @@ def squares(batch: Mapping[str, int]) -> Iterator[tuple[str, Any]]:
     """Yield squares; a negative number ends the process, one above 100 is a failure."""
     for key, number in batch.items():
         if number < 0:
-            os.kill(os.getpid(), signal.SIGKILL)
+            psutil.Process().kill()
         if number > 100:
             yield key, failure(ValueError("too large"))
         else:
@@ -143,6 +143,6 @@ def losing_its_worker(folder: str, cell: Cell) -> dict[str, Any]:
     tried = Path(folder, f"{name}.tried")
     if cell.row.method == "exact" and not tried.exists():
         tried.touch()
-        os.kill(multiprocessing.parent_process().pid, signal.SIGKILL)
+        psutil.Process().parent().kill()
         time.sleep(60)
     return logged(folder, 0, cell)

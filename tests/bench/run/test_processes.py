@@ -1,11 +1,11 @@
 """Batches in processes: results as they come, deaths told, the rest of a batch in another one."""
 
+import multiprocessing
 import os
 import time
 from datetime import UTC, datetime, timedelta
 from importlib.util import find_spec
 from itertools import pairwise
-from multiprocessing.context import ForkServerProcess
 
 import cell_workers
 import pytest
@@ -48,14 +48,15 @@ def test_workers_that_a_method_leaves_are_ended():
 @pytest.mark.parametrize("error", [EOFError, ConnectionRefusedError])
 def test_a_server_that_was_killed_is_asked_again(monkeypatch, error):
     """`make soak` kills it."""
-    start, failures = ForkServerProcess.start, [error(), error()]
+    server = multiprocessing.get_context("forkserver").Process
+    start, failures = server.start, [error(), error()]
 
     def start_later(process):
         if failures:
             raise failures.pop()
         return start(process)
 
-    monkeypatch.setattr(ForkServerProcess, "start", start_later)
+    monkeypatch.setattr(server, "start", start_later)
     assert run({"a": 2})["a"][0] == 4
     assert not failures
 

@@ -5,11 +5,13 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
 import cell_workers
 import numpy as np
+import psutil
 import pytest
 from spec_text import SMALL
 
@@ -19,6 +21,7 @@ from kmaps.bench.records.file import read_records
 from kmaps.bench.run import runner
 from kmaps.bench.run.plan import plan
 from kmaps.data import draw_split, load_dataset
+from kmaps.parallel import processors
 
 TEXT = SMALL + "maps: [{map: homogeneous, order: [1, 2]}]\n"
 N_CELLS = 8
@@ -130,8 +133,8 @@ def test_a_process_that_dies_is_a_record(tmp_path, worker, n_failed, error):
 
 
 def test_threads_are_shared_out(tmp_path):
-    processors = len(os.sched_getaffinity(0))
-    for jobs, threads, expected in ((1, None, processors), (processors, None, 1), (2, 3, 3)):
+    n = processors()
+    for jobs, threads, expected in ((1, None, n), (n, None, 1), (2, 3, 3)):
         outcome = run(tmp_path / f"{jobs}{threads}", jobs=jobs, threads=threads)
         assert {(r["jobs"], r["threads"]) for r in outcome.records} == {(jobs, expected)}
 
@@ -188,11 +191,9 @@ def wait_until(condition, seconds: float) -> None:
 
 
 def alive(pid: int) -> bool:
-    try:
-        with open(f"/proc/{pid}/stat") as file:
-            return file.read().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
+    with suppress(psutil.NoSuchProcess):
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    return False
 
 
 def under_way(folder: Path) -> set[int]:
