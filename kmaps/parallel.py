@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from kmaps.checks import check_whole, is_whole
 from kmaps.errors import ConfigError
 
-_TERMS = 256  # of a sum that BLAS does not cut
+_ROWS, _COLUMNS, _TERMS = 32, 64, 128  # of products so small that BLAS takes one thread
 _PATIENCE_S = 2.0  # between two lines on how far work is
 _SILENCE_S = 10.0  # of work that reports unasked
 _STEPS = 10_000  # of a bar
@@ -233,17 +233,21 @@ def for_parts(
 def product(X: NDArray, B: NDArray) -> NDArray:
     """Return X (n, k) @ B (k, m) with the same bits on any number of threads of BLAS.
 
-    That number is of the process, and a thread cannot count on its limit. BLAS cuts longer sums,
-    and columns that are no multiple of eight, as many ways as it has threads, and multiplies a
-    single row otherwise: measured with OpenBLAS 0.3.31, 1 to 16 threads, float32 and float64.
+    That number is of the process, and a thread cannot count on its limit. BLAS cuts products as
+    many ways as it has threads, unless they are small, and without AVX-512 the bits of a sum depend
+    on its place among the rows and columns (OpenBLAS 0.3.31 and 0.3.34).
     """
-    width = B.shape[1]
-    if width % 8:
-        B = np.pad(B, ((0, 0), (0, -width % 8)))
-    rows = X if len(X) > 1 else np.repeat(X, 2, axis=0)
-    found = rows[:, :_TERMS] @ B[:_TERMS]
-    part = np.empty_like(found)  # one for all: what new pages cost is a third of what sums cost
-    for first in range(_TERMS, len(B), _TERMS):
-        terms = slice(first, first + _TERMS)
-        found += np.matmul(rows[:, terms], B[terms], out=part)
-    return np.ascontiguousarray(found[: len(X), :width])
+    (n, k), m = X.shape, B.shape[1]
+    B, full = np.pad(B, ((0, 0), (0, -m % 8))), n - n % _ROWS
+    out, rest = np.empty((n, m), np.result_type(X, B)), np.zeros((1, _ROWS, k), X.dtype)
+    rest[0, : n - full] = X[full:]
+    for left in range(0, m, _COLUMNS):
+        b, columns = B[:, left : left + _COLUMNS], slice(left, left + _COLUMNS)
+        for first, rows in ((0, X[:full].reshape(-1, _ROWS, k)), (full, rest)):
+            sums = rows[..., :_TERMS] @ b[:_TERMS]
+            part = np.empty_like(sums)  # one for all: new pages cost a third of what sums cost
+            for i in range(_TERMS, k, _TERMS):
+                sums += np.matmul(rows[..., i : i + _TERMS], b[i : i + _TERMS], out=part)
+            there = out[first : first + sums.size // b.shape[1], columns]
+            there[:] = sums.reshape(-1, b.shape[1])[: len(there), : there.shape[1]]
+    return out

@@ -14,6 +14,7 @@ from kmaps.errors import ConfigError, InputError
 from kmaps.gram_matrix import mean_squared_distance
 from kmaps.kernels import WIDTH_KERNELS
 from kmaps.maps import RandomFourierMap
+from tests.commands import python
 from tests.samples import in_blocks
 
 RNG = np.random.default_rng(0)
@@ -185,3 +186,11 @@ def test_scores_are_the_same_bits_on_any_number_of_threads(d, dtype):
     with threadpool_limits(2, user_api="blas"), ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda _: model.decision_function(samples).tobytes(), range(20)))
     assert found == [expected] * 20
+
+
+def test_products_have_the_same_bits_where_processors_lack_avx512():
+    lines = """
+import numpy as np; from kmaps.parallel import product; from threadpoolctl import threadpool_limits
+X = np.random.default_rng(1).random((599, 999), np.float32)
+for n in 1, 2, 7: threadpool_limits(n); print(hash(product(X, X.T[:, :300]).tobytes()))"""
+    assert len(set(python("-c", lines, OPENBLAS_CORETYPE="Haswell").split())) == 1
