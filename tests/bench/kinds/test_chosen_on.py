@@ -82,10 +82,10 @@ def test_every_split_has_the_choice_of_the_first(folder, measured):
     assert len({(one["method"], one["C"]) for one in alone}) > 3  # else the test shows nothing
     assert {r["cv_s"] is None for r in measured if r["split"]} == {True}
     assert not {r["key"] for r in measured} & {r["key"] for r in alone}
-    words = "in the training set of the first split, one C for all splits, from 0.01, 0.1,"
-    assert words in choice_parts(measured)[0].text
+    assert "set of the first split, one C for all splits, from" in choice_parts(measured)[0].text
 
 
+@pytest.mark.slow
 def test_workers_and_stops_change_nothing(folder, measured):
     def stop(at):
         if at.done == 2:

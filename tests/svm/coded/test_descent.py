@@ -187,7 +187,7 @@ def test_sums_over_members_are_those_of_the_loss(loss):
 
 
 @pytest.mark.parametrize("loss", ALL)
-@pytest.mark.parametrize("square", [0.5, 30.0, 3000.0])
+@pytest.mark.parametrize("square", [0.5, pytest.param(30.0, marks=pytest.mark.slow), 3000.0])
 def test_best_multiple_is_where_the_objective_is_least(loss, square):
     task, costs, margins, _ = any_task(loss)
     found = loops.best_multiple(task, margins, square, 0.5, 2.0)
