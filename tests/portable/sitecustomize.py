@@ -18,7 +18,7 @@ import types
 from multiprocessing import context
 
 PROC = {"psutil", "threadpoolctl"}
-ADAPTED = {*sys.stdlib_module_names, *PROC, "click", "locket"}
+ADAPTED = {*sys.stdlib_module_names, *PROC, "click", "filelock", "locket"}
 MODULES = {"fcntl", "resource", "pwd", "grp", "termios"}
 # Other packages use these where `sys.platform`, which is "other" for kmaps alone, names Linux.
 FROM_KMAPS = "get(loadavg|uid|euid)|fchmod|killpg|setsid|sysconf|uname|posix_.*|pread"
