@@ -17,8 +17,7 @@ from sklearn.datasets import load_digits
 from benchmarks.measure import Limit, Pair, Quantity
 from benchmarks.training import histograms, some_digits
 from kmaps import CodedSVC, CodedSVCCV, threads
-from kmaps.models.choice import splits, stratified_order
-from kmaps.models.coded_path import FOLD_TOL
+from kmaps.models.choice import FOLD_TOL, splits, stratified_order
 from kmaps.svm import code_rows
 from kmaps.svm.coded.folds import FoldModels
 from kmaps.svm.losses import LOSSES

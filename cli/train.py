@@ -98,7 +98,9 @@ Examples:
     metavar="PART",
     help="Hold out this part of the rows, drawn class by class, and measure the accuracy on them.",
 )
-@click.option("--loss", default="hinge", help="Loss: hinge, squared_hinge or logistic.")
+@click.option(
+    "--loss", default="hinge", help="Loss: hinge, squared_hinge, or logistic for models on codes."
+)
 @click.option(
     "--set",
     "settings",
@@ -139,8 +141,8 @@ def command(
     the last two need the extra `parquet`. A npz file has its rows in X and its labels in y. IN is
     read in blocks and held as codes of one byte per value, so it may be larger than memory. The
     model is exact for the kernel on at most 256 levels of a feature, or linear on the outputs of a
-    map. For exp-chi2 and other exponential kernels LIBLINEAR trains on m random frequencies (-m),
-    which --random-state draws: 24 bytes per output, or block by block beyond 268 million outputs.
+    map. For exp-chi2 and other exponential kernels a model is trained on m random frequencies (-m),
+    which --random-state draws: 4 bytes per output, or block by block beyond 268 million outputs.
 
     MODEL holds all arrays that `kmaps predict` needs, and the accuracies of cross-validation and on
     held-out rows, which `kmaps info` shows; - writes the model to standard output.

@@ -109,9 +109,9 @@ def _random_features(
     """Return the unfitted model on a random map, or on landmarks, with some parameters."""
     from kmaps.models import LandmarkSVC, RandomFeatureSVC
 
-    _refuse(_ONLY_CODED, given, f"not for {map_name}, on which LIBLINEAR trains")
+    _refuse(_ONLY_CODED, given, f"not for {map_name}, only for models on codes")
     if click.get_current_context().params["costs"] == "path":
-        raise ConfigError(f"-C path: not for {map_name}, on which LIBLINEAR trains; use -C auto")
+        raise ConfigError(f"-C path: not for {map_name}, only for models on codes; use -C auto")
     kernel = of_map.get("kernel", "exp-rbf").removeprefix("exp-")
     kernel = kernel if kernel == "rbf" else f"exp-{kernel}"
     given = {"sigma": of_map["sigma"], "random_state": of_map["random_state"], **given}

@@ -10,6 +10,7 @@ Each class adds itself to a `Graph`; :func:`export` turns one, or a chain of the
 
 import json
 from collections.abc import Callable, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -45,9 +46,9 @@ def add_step(step: Any, graph: "Graph", x: Tensor) -> Tensor | None:
     """Add a step to a graph, or raise ConfigError."""
     if not isinstance(step, Exportable):
         raise ConfigError(
-            f"{type(step).__name__} has no ONNX graph: additive and random Fourier maps have one, "
-            "Quantizer, models on codes, LiblinearSVC, GroupLassoSVC, RandomFeatureSVC, "
-            "scikit-learn's LinearSVC and LogisticRegression, and pipelines of them"
+            f"{type(step).__name__} has no ONNX graph: maps have one, Quantizer, models of kmaps "
+            "but for KernelSVC, scikit-learn's LinearSVC and LogisticRegression, and pipelines of "
+            "them"
         )
     return step.add_to_graph(graph, x)
 
@@ -101,6 +102,7 @@ class Graph:
         self.float: np.dtype = np.dtype(np.float64 if dtype == np.float64 else np.float32)
         self.facts: dict[str, str] = {"kmaps": kmaps.__version__}
         self._nodes: list[Any] = []
+        self._numbers = count()  # of nodes and of the rows of `for_each`
         self._constants: list[Any] = []
         self._outputs: list[Any] = []
         self.input = Tensor("X", dtype)
@@ -139,7 +141,7 @@ class Graph:
                 whole = np.asarray(given).dtype.kind == "i"
                 given = self.constant(given, np.int64 if whole else kind)
             names.append(given.name)
-        name = f"v{len(self._nodes)}"
+        name = f"v{next(self._numbers)}"
         made = self._onnx.helper.make_node(operator, names, [name], **attributes)
         self._nodes.append(made)
         return Tensor(name, np.dtype(kind if dtype is None else dtype))
@@ -230,6 +232,21 @@ class Graph:
         """Return the number of a cell among the cells of all columns, if each has its own."""
         first = np.arange(shape[0])[None] * shape[1]
         return cell if len(first[0]) == 1 else self.node("Add", cell, first)
+
+    def for_each(self, rows: NDArray, make: Callable[[Tensor], Tensor]) -> Tensor:
+        """Return the vectors (n,) that ``make`` makes of constant rows (m, d), as columns (n, m).
+
+        The graph makes one after the other, so that it needs little memory.
+        """
+        row = Tensor(f"v{next(self._numbers)}", rows.dtype)
+        outside, self._nodes = self._nodes, []
+        made = make(row)
+        sides = [self._described(row, [rows.shape[1]])], [self._described(made, [None])]
+        body = self._onnx.helper.make_graph(self._nodes, "each", *sides)
+        self._nodes = outside
+        given = self.constant(rows)
+        found = self.node("Scan", given, dtype=made.dtype, body=body, num_scan_inputs=1)
+        return self.node("Transpose", found)
 
     def rows(self, values: Tensor, width: int) -> Tensor:
         """Return the outputs (n, d, r) of all columns as rows (n, width)."""

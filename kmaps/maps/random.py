@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.random import Generator, Philox, RandomState
@@ -139,6 +139,18 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
 
         self._project(X, pack)
         return codes
+
+    def add_to_graph(self, graph: Any, x: Any) -> Any:
+        """Return the outputs of rows in an ONNX graph, which holds the projections themselves."""
+        x = graph.floats(x)
+        directions = self._directions(0, self.n_projections, self.n_features_in_, x.dtype)
+        sums = graph.node("Unsqueeze", graph.node("MatMul", x, directions), [-1])
+        positive = graph.node("GreaterOrEqual", sums, 0.0, dtype=bool)
+        signs = ([1, 0], [0, 1]) if self.output == "onehot" else ([1], [-1])
+        unit = x.dtype.type(self.n_projections**-0.5)
+        outputs = (graph.constant(unit * np.array(of), x.dtype) for of in signs)
+        found = graph.node("Where", positive, *outputs, dtype=x.dtype)
+        return graph.rows(found, self._n_features_out)
 
     def _validated(self, X: ArrayLike, *, dispatch: bool = False) -> AnyMatrix:
         check_is_fitted(self)

@@ -5,7 +5,6 @@ all other variables stay; then comes the next block. All binary problems
 of a reduction are solved on a block while it is there.
 """
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -13,16 +12,14 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
 from kmaps._loops import outputs as loops
 from kmaps.models.mapped_rows import MappedRows, StreamedRows
 from kmaps.parallel import Progress, for_blocks, solved_part
-from kmaps.svm.losses import HINGES, LOSSES, Loss, check_combination
+from kmaps.svm.losses import LOSSES, Loss
 from kmaps.svm.reduction import BinaryProblem
 
-_VISITS = 5  # of a row while its outputs are there
-_TOL, _PASSES = 0.01, 100  # where none are said
+_VISITS = 10  # of a row, at most, while its outputs are there
 
 
 @dataclass
@@ -72,8 +69,8 @@ def train_in_blocks(
     C: float,
     loss: str,
     bias: float,
-    tol: float | None,
-    max_iter: int | None,
+    tol: float,
+    max_iter: int,
     seed: int,
     progress: Progress,
     before: Sequence[BlockProblem] = (),
@@ -81,16 +78,11 @@ def train_in_blocks(
     """Train until the relative duality gap of every problem is at most ``tol``, for the hinges.
 
     The variables start from the solution of the problems ``before``, at a smaller C. The function
-    warns (ConvergenceWarning) when ``max_iter`` passes were not enough, and prints its progress.
+    prints its progress.
     """
-    how = (
-        f"{len(rows):,} rows with {rows.map.n_outputs_:,} outputs are trained in blocks "
-        "(fewer frequencies are not), which"
-    )
-    check_combination(how, {"l2": HINGES}, "l2", loss)
-    tol, max_iter = tol or _TOL, max_iter or _PASSES
     if isinstance(rows, MappedRows):
-        rows = MappedRows(rows.map, len(rows), None, rows.matrix())  # copied once, not in each pass
+        outputs = rows.matrix().astype(np.float32, copy=False)  # once, not in each pass
+        rows = MappedRows(rows.map, len(rows), None, outputs)
     norms: dict[int, NDArray[np.float64]] = {}
     states = [_begun(problem, rows, C, LOSSES[loss]()) for problem in problems]
     for state, known in zip(states, before, strict=False):
@@ -106,13 +98,6 @@ def train_in_blocks(
         if gap <= tol or passes == max_iter:
             _measure(rows, states, bias)
             measured = _gaps(states)
-    if measured.max() > tol:
-        warnings.warn(
-            f"the relative duality gap is still {measured.max():.1e} after {passes} passes, above "
-            f"{tol:g}: lower C (now {C:g}), or raise max_iter or tol",
-            ConvergenceWarning,
-            stacklevel=5,
-        )
     weights = np.stack([state.weights for state in states]).astype(np.float32)
     coef, constant = np.ascontiguousarray(weights[:, :-1]), weights[:, -1]
     counts = np.full(len(states), passes)

@@ -43,6 +43,13 @@ if TYPE_CHECKING:
 AUTO, PATH = "auto", "path"
 COMPARED = "values of C compared"
 
+FOLD_TOL = 1e-2
+"""The relative duality gap at which models that only choose C stop, if theirs is not larger.
+
+On 6,000 digits of MNIST their held-out accuracies differ by at most 0.2 points from those at 1e-4,
+half a standard error, in less than half the time (``python -m benchmarks path``).
+"""
+
 _PER_DECADE = 2
 
 Scores = Mapping[float, NDArray]  # the score of each unit, a sample or a fold, by the values of C

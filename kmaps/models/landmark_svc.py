@@ -9,20 +9,15 @@ from numpy.random import RandomState
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from kmaps.checks import check_flag, check_whole
 from kmaps.gram_matrix import squared_distance
-from kmaps.models.block_descent import BlockProblem
-from kmaps.models.choice import Predict, along_c
+from kmaps.models.choice import FOLD_TOL, Predict, along_c
 from kmaps.models.landmarks import LandmarkMap
-from kmaps.models.mapped_rows import MappedRows, StreamedRows
+from kmaps.models.mapped_rows import MappedRows
 from kmaps.models.mapped_svc import MappedSVC
 from kmaps.models.stored import StoredLinear, read_landmarks
 from kmaps.parallel import product
-from kmaps.svm.losses import STORED, check_landmarks
+from kmaps.svm.losses import STORED
 from kmaps.svm.model_file import csr_or_dense, matrix_arrays
-from kmaps.svm.reduction import Labels
-
-FOLD_TOL = 1e-2  # the gap at which models stop that only choose a width and C
 
 
 @dataclass(eq=False, repr=False)
@@ -50,7 +45,7 @@ class LandmarkSVC(MappedSVC):
     tol : float, default=1e-3
         The relative duality gap to reach.
     max_iter : int, default=200
-        Most passes over all samples, ≥ 1, each with five visits of every sample.
+        Most passes over all samples, ≥ 1, each with at most ten visits of every sample.
     warm_start : bool, default=False
         Start from the model of the fit before, on the same samples and at a C that was not larger.
     random_state : int, RandomState or None, default=0
@@ -121,30 +116,20 @@ class LandmarkSVC(MappedSVC):
     _stored = STORED["LandmarkSVC"]
     _read = staticmethod(read_landmarks)
 
-    def _check_parameters(self) -> None:
-        check_landmarks(self)
-        check_whole("max_iter", self.max_iter, 1)
-        check_flag("warm_start", self.warm_start)
-
     def _make_map(self) -> LandmarkMap:
         return LandmarkMap(
             self.kernel, self.n_landmarks, self.landmarks, self.sigma, self.random_state
         )
 
-    def _train(self, rows: MappedRows | StreamedRows, labels: Labels) -> None:
-        known: list[BlockProblem] = vars(self).get("_states", []) if self.warm_start else []
-        learnt = self._train_in_blocks(rows, labels, known)
-        if self.warm_start:
-            self._states = learnt.states
-        self.coef_ = learnt.coef
-        weights = learnt.coef.astype(np.float64) @ rows.map.whitening_.T
-        self._keep(rows.map, weights, learnt.intercept.astype(np.float64))
+    def _model_weights(self, fitted_map: LandmarkMap, coef: NDArray[np.float32]) -> NDArray:
+        self.coef_ = coef
+        return coef.astype(np.float64) @ fitted_map.whitening_.T
 
     def _keep(self, fitted_map: LandmarkMap, weights: NDArray, intercept: NDArray) -> None:
         self.map_, self.sigma_ = fitted_map, fitted_map.sigma_
-        self.landmark_coef_, self.intercept_ = weights, intercept
+        self.landmark_coef_, self.intercept_ = weights, intercept.astype(np.float64)
         parts = matrix_arrays("landmarks", self.map_.landmarks_)
-        self.model_bytes_ = sum(a.nbytes for a in (weights, intercept, *parts.values()))
+        self.model_bytes_ = sum(a.nbytes for a in (weights, self.intercept_, *parts.values()))
 
     def at_widths(
         self, X: Any, y: NDArray, weights: NDArray, mean: float
@@ -167,6 +152,11 @@ class LandmarkSVC(MappedSVC):
 
     def _scores(self, X: Any) -> NDArray:
         return product(self.map_.kernel_values(X), self.landmark_coef_.T) + self.intercept_
+
+    def add_to_graph(self, graph: Any, x: Any) -> None:
+        """Add the outputs of the model to an ONNX graph."""
+        values = self.map_.kernel_values_in(graph, x)
+        self._add_outputs(graph, graph.affine(values, self.landmark_coef_.T, self.intercept_))
 
     def _parts(self) -> tuple[dict[str, NDArray], dict[str, Any]]:
         landmarks = matrix_arrays("landmarks", self.map_.landmarks_)

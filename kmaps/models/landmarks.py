@@ -39,6 +39,7 @@ from kmaps.estimators import ClassNamePrefixFeaturesOutMixin
 from kmaps.gram_matrix import gram, mean_squared_distance, squared_distance, width_of
 from kmaps.kernels import EXP_KERNELS, KERNELS, WIDTH_KERNELS, check_kernel
 from kmaps.maps import FeatureMap
+from kmaps.models.landmarks_graph import add_distances
 from kmaps.parallel import for_blocks, product, threads
 from kmaps.samples import AnyMatrix, in_double, is_foreign, issparse, like, namespace, validate_data
 from kmaps.svm.learner import input_errors
@@ -257,6 +258,16 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
     def kernel_values(self, X: Any) -> NDArray[np.float32]:
         """Return the kernel of rows with the landmarks, shape (n, m)."""
         return gram(X, self.landmarks_, kernel=self.kernel, sigma=self.sigma_)
+
+    def kernel_values_in(self, graph: Any, x: Any) -> Any:
+        """Return :meth:`kernel_values` in an ONNX graph, which holds the landmarks."""
+        squared = add_distances(graph, x, self.landmarks_, self.kernel)
+        narrowed = graph.node("Div", graph.node("Div", squared, -self.sigma_), 2 * self.sigma_)
+        return graph.node("Exp", narrowed)
+
+    def add_to_graph(self, graph: Any, x: Any) -> Any:
+        """Return the outputs of rows in an ONNX graph."""
+        return graph.node("MatMul", self.kernel_values_in(graph, x), self.whitening_)
 
     def _blockwise(self, n: int, values: Callable[[int, int], NDArray]) -> NDArray[np.float32]:
         """Whiten kernel values, some rows at a time."""

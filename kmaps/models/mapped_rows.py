@@ -12,7 +12,7 @@ from kmaps.samples import check_array
 from kmaps.svm.learner import input_errors
 from kmaps.svm.losses import MAX_FEATURES
 
-MOST_VALUES = 1 << 28  # outputs of all rows that memory holds: LIBLINEAR takes 24 bytes for each
+MOST_VALUES = 1 << 28  # outputs of all rows that memory holds: 1 GB
 _CHUNK_VALUES = 1 << 24  # outputs of rows that are encoded in every pass, at a time: 64 MB
 
 

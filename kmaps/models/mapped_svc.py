@@ -1,7 +1,7 @@
 """The base of models that are linear on the outputs of a map of all features."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -12,13 +12,15 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from kmaps.checks import check_flag, check_whole
 from kmaps.errors import ConfigError
-from kmaps.models.block_descent import BlockProblem, Learnt, train_in_blocks
+from kmaps.models.block_descent import Learnt, train_in_blocks
 from kmaps.models.choice import AUTO, Predict
 from kmaps.models.mapped_rows import MappedRows, StreamedRows, map_rows, single
 from kmaps.models.stored import StoredLinear
 from kmaps.parallel import product
 from kmaps.svm.learner import BlockSource, counting
+from kmaps.svm.losses import CHECKS
 from kmaps.svm.model_file import ModelFile, write_model
 from kmaps.svm.probabilities import ProbabilisticClassifier
 from kmaps.svm.reduction import Labels, combine_scores
@@ -36,20 +38,13 @@ class MappedSVC(ProbabilisticClassifier):
     coef_: NDArray
     map_: Any
     sigma_: float
+    warm_start: bool
 
     _stored: ClassVar[tuple[str, ...]]  # the parameters in files
 
     @abstractmethod
-    def _check_parameters(self) -> None:
-        """Refuse parameters out of range, but for the map's."""
-
-    @abstractmethod
     def _make_map(self) -> Any:
         """Return the unfitted map."""
-
-    @abstractmethod
-    def _train(self, rows: MappedRows | StreamedRows, labels: Labels) -> None:
-        """Train on encoded rows."""
 
     @abstractmethod
     def _keep(self, fitted_map: Any, weights: NDArray, intercept: NDArray) -> None:
@@ -123,9 +118,17 @@ class MappedSVC(ProbabilisticClassifier):
         self.width_choice_, self.C_ = choice, choice.C
         return self
 
-    def _train_in_blocks(
-        self, rows: MappedRows | StreamedRows, labels: Labels, before: Sequence[BlockProblem] = ()
-    ) -> Learnt:
+    def _model_weights(self, fitted_map: Any, coef: NDArray[np.float32]) -> NDArray:
+        """Return what `_keep` takes, of the weights (P, r) of the map's outputs."""
+        return coef
+
+    def _check_parameters(self) -> None:
+        CHECKS[type(self).__name__](self)
+        check_whole("max_iter", self.max_iter, 1)
+        check_flag("warm_start", self.warm_start)
+
+    def _train(self, rows: MappedRows | StreamedRows, labels: Labels) -> None:
+        """Train on encoded rows."""
         train = partial(
             train_in_blocks,
             rows,
@@ -136,12 +139,15 @@ class MappedSVC(ProbabilisticClassifier):
             tol=self.tol,
             max_iter=self.max_iter,
             seed=check_random_state(self.random_state).randint(np.iinfo(np.int32).max),
-            before=before,
+            before=vars(self).get("_states", []) if self.warm_start else [],
             progress=self._progress(),
         )
         learnt: Learnt = self._timed("train_s", train)
+        if self.warm_start:
+            self._states = learnt.states
         self.duality_gap_, self.n_iter_ = learnt.gaps, learnt.passes
-        return learnt
+        self._warn_of_gaps(learnt.gaps, stacklevel=4)
+        self._keep(rows.map, self._model_weights(rows.map, learnt.coef), learnt.intercept)
 
     def prepare_rows(self, source: BlockSource) -> MappedRows | StreamedRows:
         """Turn samples, which may be larger than memory, into rows for :meth:`fit`.

@@ -27,10 +27,10 @@ def to_onnx(
     Parameters
     ----------
     model : estimator
-        An additive map, `RandomFourierMap`, `GeneralizedRBFMap`, `RadialMap`, `Quantizer`,
-        `CodedSVC`, `CodedSVCCV`, `CodedSVR`, `CodedRidge`, `LiblinearSVC`, `GroupLassoSVC`,
-        `RandomFeatureSVC`; scikit-learn's ``LinearSVC`` and ``LogisticRegression``; or a
-        ``Pipeline`` of them. maps and models of kmaps also have it as a method.
+        A map, `Quantizer`, `CodedSVC`, `CodedSVCCV`, `CodedSVR`, `CodedRidge`, `LiblinearSVC`,
+        `GroupLassoSVC`, `RandomFeatureSVC`, `LandmarkSVC`; scikit-learn's ``LinearSVC`` and
+        ``LogisticRegression``; or a ``Pipeline`` of them. Maps and models of kmaps also have it as
+        a method.
     path : str or Path, optional
         A file to write, which takes its name once it is complete.
     dtype : {"float32", "float64", "uint8"}, default="float32"

@@ -1,8 +1,4 @@
-"""Exponential kernels: a linear model on the outputs of a random map.
-
-An exponential kernel exp(-D² / 2σ²) is about the inner product of the random features of two
-samples, so that an SVM with that kernel is about LIBLINEAR's on the features.
-"""
+"""Exponential kernels: a linear model on the outputs of a random map."""
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
@@ -14,19 +10,15 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
 
-from kmaps.checks import check_whole
-from kmaps.kernels import WIDTH_KERNELS, check_kernel
 from kmaps.maps import MAP_VERSION, GeneralizedRBFMap, RandomFourierMap
 from kmaps.maps.random_fourier import RandomFeatures
-from kmaps.models.choice import Predict, along_c
-from kmaps.models.mapped_rows import MappedRows, StreamedRows, map_rows
+from kmaps.models.choice import FOLD_TOL, Predict, along_c
+from kmaps.models.mapped_rows import map_rows
 from kmaps.models.mapped_svc import MappedSVC
 from kmaps.models.stored import StoredLinear, read_random_features
 from kmaps.samples import like
-from kmaps.svm import LiblinearSVC
-from kmaps.svm.losses import MAX_ORDER, STORED, check_probability
+from kmaps.svm.losses import STORED
 from kmaps.svm.probabilities import linear_scores
-from kmaps.svm.reduction import Labels
 
 
 @dataclass(eq=False, repr=False)
@@ -36,8 +28,8 @@ class RandomFeatureSVC(MappedSVC):
     The kernel is :math:`e^{-D^2(x, y) / 2\sigma^2}` with the metric D of chi2, intersection, js,
     hellinger or, for rbf, the Euclidean one (genrbf eq. 12). A random map
     (:class:`kmaps.GeneralizedRBFMap`, for rbf :class:`kmaps.RandomFourierMap`) turns it into the
-    inner product of 2m outputs, on which LIBLINEAR trains. `kmaps.KernelSVC` is the exact model;
-    the map's error falls as :math:`1/\sqrt m`.
+    inner product of 2m outputs, on which a linear model is trained. `kmaps.KernelSVC` is the exact
+    model; the map's error falls as :math:`1/\sqrt m`.
 
     Use it for histograms whose features interact, and more samples than an exact model can take.
     The exponential form of a user's scalar kernel is
@@ -60,12 +52,10 @@ class RandomFeatureSVC(MappedSVC):
     structure : {"dense", "orthogonal", "fastfood"}, default="dense"
         How frequencies are drawn, as in :class:`kmaps.RandomFourierMap`; fastfood is the fastest
         for many features.
-    loss : {"hinge", "squared_hinge", "logistic"}, default="hinge"
-        The hinge is the loss of `KernelSVC`, which this approximates.
     random_state : int, RandomState or None, default=0
-        Draws the key of the frequencies and seeds LIBLINEAR.
-    C, multiclass, bias, tol, max_iter, class_weight, probability, verbose
-        As in :class:`kmaps.LiblinearSVC`.
+        Draws the key of the frequencies, and the order of the samples.
+    C, loss, tol, max_iter, warm_start, multiclass, bias, class_weight, probability, verbose
+        As in :class:`kmaps.LandmarkSVC`.
 
     Attributes
     ----------
@@ -76,14 +66,15 @@ class RandomFeatureSVC(MappedSVC):
     width_choice_ : WidthChoice
         The tried widths and values of C, where one was "auto".
     duality_gap_ : ndarray, shape (P,)
-        The relative duality gap, only where rows were trained on in blocks.
+        The relative duality gaps; a model from a file has none, nor the next two and ``n_iter_``.
     timings_ : dict
-        Seconds: ``encode_s`` (fitting the map and encoding), ``convert_s`` (building LIBLINEAR's
-        rows) and ``train_s``.
+        Seconds: ``encode_s`` (fitting the map and encoding) and ``train_s``.
     encoded_bytes_ : int
-        Bytes of the encoded training set; a model from a file has none, nor ``n_iter_``.
-    classes_, coef_, intercept_, n_iter_, n_features_in_, model_bytes_
-        As in :class:`kmaps.LiblinearSVC`, ``coef_`` (P, 2m) in the dtype of the training data.
+        Bytes of the encoded training set.
+    coef_, intercept_ : ndarray of float32, shapes (P, 2m) and (P,)
+        The weights of the map's outputs.
+    classes_, n_iter_, n_features_in_, model_bytes_
+        As in :class:`kmaps.LiblinearSVC`.
 
     See Also
     --------
@@ -94,13 +85,9 @@ class RandomFeatureSVC(MappedSVC):
 
     Notes
     -----
-    Training holds about 24 bytes for each of a row's 2m outputs, four of them the output itself in
-    single precision and the others LIBLINEAR's. Prediction maps some rows at a time.
-
-    Where all rows have more than 2²⁸ outputs together (a million rows, more than 134 frequencies),
-    no output stays in memory: the rows are encoded again in every pass, and the dual is descended
-    on in blocks of 2²⁴ outputs (Yu et al., KDD 2010), for the hinges alone. ``tol`` is the relative
-    duality gap then, by default 0.01, and ``max_iter`` counts passes over all rows, by default 100.
+    Training descends on the dual in blocks of 2²⁴ outputs (Yu et al., KDD 2010) and holds the 8 m
+    bytes of a row's outputs; beyond 2²⁸ outputs of all rows (a million rows, more than 134
+    frequencies) the rows are encoded again in every pass. Prediction maps some rows at a time.
 
     References
     ----------
@@ -128,27 +115,17 @@ class RandomFeatureSVC(MappedSVC):
     loss: str = "hinge"
     multiclass: str = "ovr"
     bias: float = 1.0
-    tol: float | None = None
-    max_iter: int | None = None
+    tol: float = 1e-3
+    max_iter: int = 200
     class_weight: dict | str | None = None
     probability: str | bool | None = None
+    warm_start: bool = False
     random_state: int | RandomState | None = 0
     verbose: int = 0
 
     _dispatches: ClassVar[bool] = True
     _stored = STORED["RandomFeatureSVC"]
     _read = staticmethod(read_random_features)
-
-    def _train(self, rows: MappedRows | StreamedRows, labels: Labels) -> None:
-        if isinstance(rows, StreamedRows):
-            learnt = self._train_in_blocks(rows, labels)
-            self._keep(rows.map, learnt.coef, learnt.intercept)
-            return
-        linear = self._make_learner()
-        linear.fit(rows.matrix(), self.classes_[labels.codes], labels.weights)
-        self.timings_ |= linear.timings_
-        self.n_iter_ = linear.n_iter_
-        self._keep(rows.map, linear.coef_, linear.intercept_)
 
     def at_widths(
         self, X: Any, y: NDArray, weights: NDArray, mean: float
@@ -157,39 +134,17 @@ class RandomFeatureSVC(MappedSVC):
 
         def at(sigma: float) -> Predict:
             model = clone(self).set_params(sigma=sigma, probability=None, verbose=0)
+            model.set_params(tol=max(self.tol, FOLD_TOL))
             rows = map_rows(model._make_map(), X, lambda: [X])
             return along_c(model, rows, y, weights=weights)
 
         return at
 
-    def _check_parameters(self) -> None:
-        self._make_learner()
-
     def _make_map(self) -> RandomFeatures:
-        """Return the unfitted map, its parameters checked but for sigma and structure."""
-        check_kernel(self.kernel, WIDTH_KERNELS)
-        check_whole("n_frequencies", self.n_frequencies, 1)
-        check_whole("order", self.order, 0, MAX_ORDER)
         given = self.n_frequencies, self.sigma, self.structure, self.random_state
         if self.kernel == "rbf":
             return RandomFourierMap(*given)
         return GeneralizedRBFMap(self.kernel, self.order, *given)
-
-    def _make_learner(self) -> LiblinearSVC:
-        learner = LiblinearSVC(
-            self.C,
-            loss=self.loss,
-            multiclass=self.multiclass,
-            bias=self.bias,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            class_weight=self.class_weight,
-            random_state=self.random_state,
-            verbose=self.verbose,
-        )
-        learner.check_parameters()
-        check_probability(self)
-        return learner
 
     def _keep(self, fitted_map: RandomFeatures, weights: NDArray, intercept: NDArray) -> None:
         self.map_, self.sigma_ = fitted_map, fitted_map.sigma_

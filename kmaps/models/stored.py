@@ -54,7 +54,7 @@ def read_random_features(file: ModelFile) -> StoredLinear:
     curves = read_curves(file, given, classes)
     file.check_arrays(("classes", "coef", "intercept", *(curves.arrays if curves else ())))
     n_problems = count_problems(len(classes), given.multiclass)
-    coef = file.array("coef", (np.float32, np.float64), (n_problems, 2 * given.n_frequencies))
+    coef = file.array("coef", np.float32, (n_problems, 2 * given.n_frequencies))
     intercept = file.array("intercept", coef.dtype, (n_problems,))
     n_features = file.whole("n_features", 1, MAX_FEATURES)
     key, sigma = file.text("key"), file.fitted.get("sigma")

@@ -161,7 +161,6 @@ def check_combination(solver: str, combined: Combined, penalty: str, loss: str) 
 
 CODED_SVC: Combined = {"l2": LOSSES, "l1": HINGES}
 CODED_SVR: Combined = {"l2": INSENSITIVE}
-RANDOM: Combined = {"l2": LOSSES}
 
 _CODED = ("n_levels", "bias", "tol", "max_iter", "form")
 
@@ -257,20 +256,7 @@ def check_coded_ridge(given: Any) -> None:
     check_coding(given)
 
 
-def check_random_features(given: Any) -> None:
-    """Refuse parameters of `RandomFeatureSVC` out of range, of those that its files hold."""
-    check_loss(given, "LiblinearSVC", RANDOM, "l2")
-    check_choice("multiclass", given.multiclass, REDUCTIONS)
-    if given.tol is not None:
-        check_positive("tol", given.tol)
-    check_probability(given)
-    check_kernel(given.kernel, WIDTH_KERNELS)
-    check_whole("n_frequencies", given.n_frequencies, 1)
-    check_whole("order", given.order, 0, MAX_ORDER)
-
-
-def check_landmarks(given: Any) -> None:
-    """Refuse parameters of `LandmarkSVC` out of range, of those that its files hold."""
+def _check_mapped(given: Any) -> None:
     check_kernel(given.kernel, WIDTH_KERNELS)
     check_positive("C", given.C)
     check_choice("loss", given.loss, HINGES)
@@ -278,6 +264,18 @@ def check_landmarks(given: Any) -> None:
     check_positive("tol", given.tol)
     check_choice("multiclass", given.multiclass, REDUCTIONS)
     check_probability(given)
+
+
+def check_random_features(given: Any) -> None:
+    """Refuse parameters of `RandomFeatureSVC` out of range, of those that its files hold."""
+    _check_mapped(given)
+    check_whole("n_frequencies", given.n_frequencies, 1)
+    check_whole("order", given.order, 0, MAX_ORDER)
+
+
+def check_landmarks(given: Any) -> None:
+    """Refuse parameters of `LandmarkSVC` out of range, of those that its files hold."""
+    _check_mapped(given)
     check_whole("n_landmarks", given.n_landmarks, 1)
     check_choice("landmarks", given.landmarks, LANDMARKS)
 

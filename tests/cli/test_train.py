@@ -214,7 +214,7 @@ def test_what_cannot_be_trained_on():
         f"in.npy m.npz {y} --kernel chi": "unknown kernel 'chi', did you mean 'chi2'? (additive",
         f"in.npy m.npz {y} --map spline --kernel js": "--kernel js: the spline map has no kernel;",
         f"in.npy m.npz {y} --map sign-cauchy": "--map sign-cauchy: has no tables, which training",
-        f"in.npy m.npz {y} --kernel exp-chi2 -C path": "-C path: not for generalized-rbf, on which",
+        f"in.npy m.npz {y} --kernel exp-chi2 -C path": "-C path: not for generalized-rbf, only for",
         f"in.npy m.npz {y} --kernel exp-js --set smooth=0.1": "--set smooth: not for general",
         f"in.npy m.npz {y} --set smooth=-1": "smooth=-1: expected a number of at least 0",
         f"in.npy m.npz {y} --loss hing": "--loss hing: expected 'hinge', 'squared_hinge' or",

@@ -1,4 +1,4 @@
-"""Random features in blocks: the loop against NumPy, machines against the quadratic programme."""
+"""Random features in blocks: the loop against NumPy, models against the quadratic programme."""
 
 import json
 
@@ -9,7 +9,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from kmaps import GeneralizedRBFMap, RandomFeatureSVC, threads
 from kmaps._loops.outputs import descend_rows
-from kmaps.errors import ConfigError
 from kmaps.models import mapped_rows
 from kmaps.models.mapped_rows import StreamedRows
 from tests.oracles import machines
@@ -41,8 +40,9 @@ def test_the_loop_is_descent_on_one_variable_after_another(squared):
             weights += alpha[places[k]] * signs[places[k]] * rows[k]
     norms = (rows**2).sum(axis=1)
     expected, variables, expected_loss = weights.copy(), alpha.copy(), 0.0
+    stopped = set()
     for visit, numbers in enumerate(order):
-        for k in numbers:
+        for k in (k for k in numbers if k not in stopped):
             i = places[k]
             short = 1 - signs[i] * (expected @ rows[k])
             if visit == 0:
@@ -51,6 +51,7 @@ def test_the_loop_is_descent_on_one_variable_after_another(squared):
             slope = short - ridge[i] * variables[i]
             after = np.clip(variables[i] + slope / (norms[k] + ridge[i]), 0, upper[i])
             expected += (after - variables[i]) * signs[i] * rows[k]
+            stopped |= {k} if variables[i] == after else set()
             variables[i] = after
     given = outputs, order, places, signs, norms, upper, ridge, bias, alpha, weights
     assert descend_rows(*given) == pytest.approx(expected_loss, rel=1e-9)
@@ -59,7 +60,7 @@ def test_the_loop_is_descent_on_one_variable_after_another(squared):
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-def test_the_machine_is_that_of_the_quadratic_programme(streamed, loss):
+def test_the_model_solves_the_quadratic_programme(streamed, loss):
     y = np.where(Y > 0, 1, -1)
     model = RandomFeatureSVC("exp-js", M, C=0.5, loss=loss, tol=1e-3, max_iter=1000).fit(X, y)
     Z = GeneralizedRBFMap("js", n_frequencies=M).fit(X).transform(X).astype(float)
@@ -73,7 +74,7 @@ def test_the_machine_is_that_of_the_quadratic_programme(streamed, loss):
 
 @pytest.mark.parametrize("multiclass", ["ovr", "ovo"])
 def test_several_classes_weights_and_threads(streamed, multiclass):
-    options = {"C": 0.3, "multiclass": multiclass, "tol": 0.01}
+    options = {"C": 0.3, "multiclass": multiclass}
     weights = np.arange(N) % 3
     with threads(1):
         one = RandomFeatureSVC("exp-js", M, **options).fit(X, Y, weights)
@@ -93,15 +94,9 @@ def test_memory_decides_by_the_size_of_the_data_alone(streamed, monkeypatch):
     assert not isinstance(mapped_rows.map_rows(model._make_map(), X, lambda: [X]), StreamedRows)
 
 
-def test_what_is_refused_and_warned_of(streamed):
-    with pytest.raises(ConfigError) as error:
-        RandomFeatureSVC("exp-js", M, loss="logistic").fit(X, Y)
-    assert str(error.value) == (
-        "penalty='l2' with loss='logistic': 160 rows with 120 outputs are trained in blocks (fewer "
-        "frequencies are not), which combines l2 + hinge, l2 + squared_hinge"
-    )
-    told = r"the relative duality gap is still .* after 1 passes, above 1e-06: lower C \(now 100\)"
-    with pytest.warns(ConvergenceWarning, match=told):
+def test_too_few_passes_are_warned_of(streamed):
+    message = "gap is still .* after max_iter=1 passes, above tol=1e-06, in 3 of 3 binary problems"
+    with pytest.warns(ConvergenceWarning, match=message):
         RandomFeatureSVC("exp-js", M, C=100.0, tol=1e-6, max_iter=1).fit(X, Y)
 
 

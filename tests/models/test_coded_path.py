@@ -9,8 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from kmaps import CodedSVC, CodedSVCCV, HomogeneousMap, gram, load_model, threads
 from kmaps.errors import ConfigError, InputError
 from kmaps.models import along_c, choose_along_path, coded_path, cross_validate
-from kmaps.models.choice import START, splits, stratified_order
-from kmaps.models.coded_path import FOLD_TOL
+from kmaps.models.choice import FOLD_TOL, START, splits, stratified_order
 from kmaps.svm import code_rows
 from kmaps.svm.coded import folds
 from tests.oracles import machines

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.sparse import issparse
+from scipy.sparse import csr_array, issparse
 from sklearn.datasets import load_digits
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
@@ -16,6 +16,7 @@ from sklearn.svm import LinearSVC
 
 import kmaps
 from kmaps.errors import ConfigError, InputError
+from kmaps.kernels import WIDTH_KERNELS
 from kmaps.maps import MAPS, AdditiveMap
 from kmaps.onnx_graph import Graph
 from kmaps.svm.reduction import winners
@@ -101,6 +102,25 @@ def test_every_float32_finds_its_piece():
     assert (run(feature_map, bits)["transform"] == feature_map.transform(bits)).all()
 
 
+@every_dtype
+@pytest.mark.parametrize("output", ["sign", "onehot"])
+def test_signs_of_projections(output, dtype):
+    feature_map = kmaps.SignCauchyMap(300, output).fit(scaled(PIXELS, dtype))
+    assert len(np.unique(check(feature_map, scaled(NEW, dtype))["transform"])) == 2
+
+
+@pytest.mark.parametrize("kernel", WIDTH_KERNELS)
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+def test_kernel_values_with_landmarks(kernel, form):
+    rows = scaled(PIXELS, "float64") - (0.1 if kernel != "exp-js" else 0)
+    feature_map = kmaps.LandmarkMap(kernel, 50, landmarks="uniform").fit(form(rows))
+    for X in (rows, scaled(NEW, "float32"), PIXELS.astype("uint8")):
+        expected = feature_map.transform(X)
+        found = run(feature_map, X)["transform"]
+        np.testing.assert_allclose(found, expected, atol=CLOSE)  # 1e-6 was measured
+    assert np.ptp(feature_map.transform(rows)) > 0.5
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("strategy", ["uniform", "quantile"])
 def test_values_at_borders_have_the_same_codes(strategy, dtype):
@@ -132,6 +152,7 @@ HEADS = {
     "linear": kmaps.LiblinearSVC(multiclass="ovo", probability="sigmoid"),
     "groups": kmaps.GroupLassoSVC(C=0.1),
     "random": kmaps.RandomFeatureSVC("exp-js", 50, probability="temperature"),
+    "landmarks": kmaps.LandmarkSVC("exp-js", 50, sigma=None, probability="temperature"),
     "LinearSVC": make_pipeline(kmaps.HomogeneousMap("js"), LinearSVC()),
     "logistic": make_pipeline("passthrough", kmaps.NystroemMap(), LogisticRegression(C=0.01)),
     "sparse": make_pipeline(kmaps.SplineMap(penalty=0), LogisticRegression()),
@@ -212,7 +233,6 @@ def test_a_file_says_what_it_holds(tmp_path):
     ("model", "whom"),
     [
         (kmaps.KernelSVC("chi2"), "KernelSVC"),
-        (MAPS["sign-cauchy"](), "SignCauchyMap"),
         (make_pipeline(StandardScaler(), LinearSVC()), "StandardScaler"),
         (make_pipeline("passthrough"), "Pipeline"),
     ],

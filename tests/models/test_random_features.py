@@ -1,4 +1,4 @@
-"""RandomFeatureSVC: LIBLINEAR on a random map, and near the exact machine."""
+"""RandomFeatureSVC: a linear model on a random map, and near the exact model."""
 
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
@@ -28,7 +28,7 @@ WORDS = np.array(["low", "middle", "high"])[Y]
     [
         RandomFeatureSVC(),
         RandomFeatureSVC("exp-js", 200, multiclass="ovo", order=2, loss="squared_hinge"),
-        RandomFeatureSVC("exp-hellinger", 300, bias=0.0, structure="orthogonal", loss="logistic"),
+        RandomFeatureSVC("exp-hellinger", 300, bias=0.0, structure="orthogonal"),
         RandomFeatureSVC("rbf", 300, C=10.0, sigma=2.0, structure="fastfood"),
     ],
     lambda estimator: TO_A_TOLERANCE,
@@ -48,33 +48,31 @@ OF_MAP = {
 
 @pytest.mark.parametrize("kernel", WIDTH_KERNELS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_it_is_liblinear_on_the_map(kernel, dtype):
+def test_it_is_as_liblinear_on_the_map(kernel, dtype):
     samples, of_map = X.astype(dtype), OF_MAP[kernel]
     settings = {"C": 3.0, "loss": "squared_hinge", "bias": 2.0, "class_weight": "balanced"}
     settings |= {"random_state": of_map.get("random_state", 0), "multiclass": "ovo"}
-    model = RandomFeatureSVC(kernel, 90, **settings | of_map).fit(samples, WORDS)
+    model = RandomFeatureSVC(kernel, 90, tol=1e-7, **settings | of_map).fit(samples, WORDS)
     if kernel == "rbf":
         random_map = RandomFourierMap(90, **of_map)
     else:
         random_map = GeneralizedRBFMap(kernel.removeprefix("exp-"), n_frequencies=90, **of_map)
     Z = random_map.fit_transform(samples)
-    expected = LiblinearSVC(**settings).fit(Z, WORDS)
-    np.testing.assert_array_equal(model.coef_, expected.coef_)
-    np.testing.assert_array_equal(model.intercept_, expected.intercept_)
-    assert model.coef_.dtype == dtype
-    scores = model.decision_function(samples)
-    np.testing.assert_array_equal(scores, expected.decision_function(Z))
+    expected = LiblinearSVC(tol=1e-7, max_iter=10**5, **settings).fit(Z, WORDS)
+    np.testing.assert_allclose(model.coef_, expected.coef_, atol=2e-3)
+    np.testing.assert_allclose(model.intercept_, expected.intercept_, atol=2e-3)
+    assert model.coef_.dtype == model.intercept_.dtype == np.float32
     assert model.predict(samples).tolist() == expected.predict(Z).tolist()
     assert model.sigma_ == model.map_.sigma_ == random_map.sigma_
-    assert model.model_bytes_ == expected.model_bytes_
-    assert sorted(model.timings_) == ["convert_s", "encode_s", "train_s"]
+    assert model.model_bytes_ == 4 * 3 * 181
+    assert sorted(model.timings_) == ["encode_s", "train_s"]
     assert all(seconds > 0 for seconds in model.timings_.values())
 
 
 @pytest.mark.parametrize(
     "kernel", ["exp-chi2", *(pytest.param(k, marks=pytest.mark.slow) for k in WIDTH_KERNELS[1:])]
 )
-def test_it_is_near_the_exact_machine(kernel):
+def test_it_is_near_the_exact_model(kernel):
     """Near the Gram matrix of this kernel, not of another one, and near LIBSVM's scores on it."""
     exact = KernelSVC(kernel, C=1.0, multiclass="ovr").fit(X, Y == 2)
     model = RandomFeatureSVC(kernel, 8000, order=3, bias=10.0, tol=1e-4).fit(X, Y == 2)
@@ -142,7 +140,7 @@ BAD = [
     ({"sigma": 0.0}, "sigma=0.0: expected a positive number, or None to take it from the data"),
     ({"structure": "dens"}, "structure='dens': expected 'dense', 'orthogonal' or 'fastfood', did"),
     ({"C": 0}, "C=0: expected a positive number"),
-    ({"loss": "hing"}, "loss='hing': expected 'hinge', 'squared_hinge' or 'logistic', did"),
+    ({"loss": "hing"}, "loss='hing': expected 'hinge' or 'squared_hinge', did"),
     ({"class_weight": {0: -1.0}}, "class_weight={0: -1.0}: expected positive, finite factors"),
 ]
 

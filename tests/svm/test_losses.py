@@ -79,7 +79,7 @@ def test_a_new_loss_is_refused_where_no_list_has_it(histograms, huber):
         ("penalty='l1' with loss='huber_hinge': CodedSVC combines", CodedSVC(penalty="l1")),
         ("loss='huber_hinge': expected 'hinge' or 'squared_hinge'", GroupLassoSVC()),
         ("loss='huber_hinge': expected 'hinge', 'squared_hinge' or", LiblinearSVC()),
-        ("loss='huber_hinge': expected 'hinge', 'squared_hinge' or", RandomFeatureSVC()),
+        ("loss='huber_hinge': expected 'hinge' or 'squared_hinge'", RandomFeatureSVC()),
     ]
     for message, learner in refused:
         with pytest.raises(ConfigError, match=message) as error:
