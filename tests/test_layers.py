@@ -71,9 +71,9 @@ FLOORS = {
     "< estimator < streamed < classifier regressor < folds",
     "dask": "cluster chunks team < classifier maps folders",
     "svm/grouplasso": "problem < classifier",
-    "models": "mapped_rows patches choice landmarks stored < block_descent widths page evaluation "
-    "outputs < mapped_svc < random_features landmark_svc kernel_svc_cv < coded_path "
-    "< ahead training onnx_export predictor < files",
+    "models": "mapped_rows patches choice landmarks_graph < landmarks stored < block_descent "
+    "widths page evaluation outputs < mapped_svc < random_features landmark_svc kernel_svc_cv "
+    "< coded_path < ahead training onnx_export predictor < files",
 }
 
 READERS = ("records", "report", "paper")  # packages of bench that read records and run nothing

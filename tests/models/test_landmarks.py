@@ -179,10 +179,7 @@ def test_the_jitter_is_the_least_that_does():
 BAD = [
     ({"kernel": "chi2"}, "unknown kernel 'chi2', did you mean 'exp-chi2'? (kernels: exp-chi2,"),
     ({"n_landmarks": 0}, "n_landmarks=0: expected a whole number of at least 1"),
-    (
-        {"landmarks": "kmean"},
-        "landmarks='kmean': expected 'uniform', 'kmeans' or 'rpcholesky', did",
-    ),
+    ({"landmarks": "kmean"}, "landmarks='kmean': expected 'uniform', 'kmeans' or 'rpcholesky',"),
     ({"sigma": 0.0}, "sigma=0.0: expected a positive number, or None to take it from the data"),
     ({"sigma": np.inf}, "sigma=inf: expected a positive number, or None to take it from the data"),
     ({"C": 0}, "C=0: expected a positive number"),
@@ -252,10 +249,7 @@ def test_a_file_has_the_very_scores(options, form, tmp_path):
 
 
 BROKEN = {
-    "a row too many": (
-        {"parameters": {"n_landmarks": 29}},
-        "landmarks has 30 rows, expected at mo",
-    ),
+    "a row too many": ({"parameters": {"n_landmarks": 29}}, "landmarks has 30 rows, expected at"),
     "another width": ({"fitted": {"sigma": 2.0}}, "sigma is 2.0, expected the width that was"),
     "no width": ({"fitted": {"sigma": None}, "parameters": {"sigma": None}}, "sigma is None, expe"),
     "a negative width": ({"fitted": {"sigma": -1.0}, "parameters": {"sigma": -1.0}}, "sigma is -1"),
@@ -264,7 +258,7 @@ BROKEN = {
     "other features": ({"fitted": {"n_features": 5}}, "landmarks is float32 of shape (30, 6), exp"),
     "fewer weights": (
         {"landmark_coef": lambda a: a[:, 1:]},
-        "landmark_coef is float64 of shape (3, 29), expected float64 of shape (3, 30)",
+        "landmark_coef is float64 of shape (3",
     ),
     "landmarks twice": ({"landmarks_data": lambda a: np.ones(3)}, "it has no landmarks_indices"),
     "another array": ({"basis": lambda a: np.ones(3)}, "LandmarkSVC has no basis"),
