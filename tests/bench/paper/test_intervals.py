@@ -223,7 +223,8 @@ def test_draws_and_test_samples_add_up_in_numbers():
     left, right = accuracies(found)
     of_samples = np.mean([f.left * 1.0 - f.right for f in found], axis=0).var(ddof=1) / 100
     half = half_width([np.var(left - right, ddof=1) / 3, of_samples], [2, 99])
-    assert width_of(difference(left, right, RepeatedDraws(), found)) == pytest.approx(200 * half)
+    estimate = difference(left, right, RepeatedDraws(), found)
+    assert (width_of(estimate), estimate.on_these) == (pytest.approx(200 * half), True)
 
 
 def test_training_sets_and_test_samples_add_up_in_numbers():

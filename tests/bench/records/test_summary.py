@@ -6,7 +6,7 @@ import pytest
 
 from kmaps.bench.records.columns import COLUMNS
 from kmaps.bench.records.gate import FRACTION, Judged, compare
-from kmaps.bench.records.lines import lines_of
+from kmaps.bench.records.lines import line_labels, lines_of, where
 from kmaps.bench.records.measures import MEASURES
 from kmaps.bench.records.summary import latest_cells, summarize
 from kmaps.errors import NothingMeasured
@@ -91,6 +91,8 @@ def test_lines_come_references_first_then_by_number_and_kernel():
         *(("homogeneous, r = 5", kernel) for kernel in ("js", "exp-chi2")),
         ("homogeneous, r = 21", "chi2"),
     ]
+    left, right = pair = list(lines_of([record("linear"), record("exact")]))
+    assert where(left, right, line_labels(pair)) == "ovo chi2 linear against exact"
 
 
 def test_no_record_has_no_summary():
