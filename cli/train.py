@@ -142,7 +142,7 @@ def command(
     read in blocks and held as codes of one byte per value, so it may be larger than memory. The
     model is exact for the kernel on at most 256 levels of a feature, or linear on the outputs of a
     map. For exp-chi2 and other exponential kernels a model is trained on m random frequencies (-m),
-    which --random-state draws: 4 bytes per output, or block by block beyond 268 million outputs.
+    which --random-state draws: 4 bytes per output, in a temporary file beyond 1 GB.
 
     MODEL holds all arrays that `kmaps predict` needs, and the accuracies of cross-validation and on
     held-out rows, which `kmaps info` shows; - writes the model to standard output.

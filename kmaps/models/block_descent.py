@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps._loops import outputs as loops
-from kmaps.models.mapped_rows import MappedRows, StreamedRows
+from kmaps.models.mapped_rows import MappedRows
 from kmaps.parallel import Progress, for_blocks, solved_part
 from kmaps.svm.losses import LOSSES, Loss
 from kmaps.svm.reduction import BinaryProblem
@@ -63,7 +63,7 @@ class Learnt(NamedTuple):
 
 
 def train_in_blocks(
-    rows: MappedRows | StreamedRows,
+    rows: MappedRows,
     problems: Sequence[BinaryProblem],
     *,
     C: float,
@@ -80,9 +80,7 @@ def train_in_blocks(
     The variables start from the solution of the problems ``before``, at a smaller C. The function
     prints its progress.
     """
-    if isinstance(rows, MappedRows):
-        outputs = rows.matrix().astype(np.float32, copy=False)  # once, not in each pass
-        rows = MappedRows(rows.map, len(rows), None, outputs)
+    rows = rows.in_single()
     norms: dict[int, NDArray[np.float64]] = {}
     states = [_begun(problem, rows, C, LOSSES[loss]()) for problem in problems]
     for state, known in zip(states, before, strict=False):
@@ -108,9 +106,7 @@ def _gaps(states: list[BlockProblem]) -> NDArray[np.float64]:
     return np.array([state.gap for state in states])
 
 
-def _begun(
-    problem: BinaryProblem, rows: MappedRows | StreamedRows, C: float, loss: Loss
-) -> BlockProblem:
+def _begun(problem: BinaryProblem, rows: MappedRows, C: float, loss: Loss) -> BlockProblem:
     n = len(problem.rows)
     places = np.full(len(rows), -1)
     places[problem.rows] = np.arange(n)
@@ -119,7 +115,7 @@ def _begun(
 
 
 def _descend(
-    rows: MappedRows | StreamedRows,
+    rows: MappedRows,
     states: list[BlockProblem],
     norms: dict[int, NDArray[np.float64]],
     bias: float,
@@ -175,7 +171,7 @@ def _visit(
     )
 
 
-def _measure(rows: MappedRows | StreamedRows, states: list[BlockProblem], bias: float) -> None:
+def _measure(rows: MappedRows, states: list[BlockProblem], bias: float) -> None:
     """Score all rows with the weights as they are, and set the gaps by that."""
     weights = np.stack([state.weights for state in states])
     for state in states:

@@ -78,8 +78,8 @@ class LandmarkSVC(MappedSVC):
 
     Notes
     -----
-    Training holds the 4 m bytes of a row's outputs, or, beyond 2²⁸ outputs of all rows, makes them
-    again in every pass. All binary problems descend on one matrix, each on a thread.
+    Training holds the 4 m bytes of a row's outputs; more than 2²⁸ outputs are in a temporary file
+    (in TMPDIR). All binary problems descend on one matrix, each on a thread.
 
     References
     ----------
@@ -145,7 +145,7 @@ class LandmarkSVC(MappedSVC):
 
         def at(sigma: float) -> Predict:
             narrowed = fitted.with_sigma(sigma)
-            rows = MappedRows(narrowed, len(squared), None, narrowed.of_distances(squared))
+            rows = MappedRows(narrowed, None, narrowed.of_distances(squared))
             return along_c(model, rows, y, weights=weights)
 
         return at

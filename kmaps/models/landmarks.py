@@ -276,7 +276,8 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
         def fill(start: int, stop: int) -> None:
             with threads(1):
                 # In double precision: small pivots multiply rounding errors.
-                out[start:stop] = product(values(start, stop).astype(np.float64), self.whitening_)
+                found = values(start, stop).astype(np.float64)
+                out[start:stop] = product(found, self.whitening_, upper=True)
 
         # One thread of BLAS for each of ours: more hinder each other.
         with _pools().limit(limits=1, user_api="blas"):

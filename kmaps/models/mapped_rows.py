@@ -1,105 +1,108 @@
-"""Samples as the outputs of a map of all features: in memory, or encoded again in every pass."""
+"""Samples as the outputs of a map of all features: in memory, or in a temporary file."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from tempfile import TemporaryFile, gettempdir
 from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.errors import InputError
+from kmaps.parallel import Progress
 from kmaps.samples import check_array
 from kmaps.svm.learner import input_errors
 from kmaps.svm.losses import MAX_FEATURES
 
 MOST_VALUES = 1 << 28  # outputs of all rows that memory holds: 1 GB
-_CHUNK_VALUES = 1 << 24  # outputs of rows that are encoded in every pass, at a time: 64 MB
-
+_CHUNK_VALUES = 1 << 24  # outputs of rows that are in memory at a time: 64 MB
 
 RowMap: TypeAlias = Any  # with ``n_outputs_`` once fitted: `RandomFeatures`, `LandmarkMap`
 
 
 @dataclass(frozen=True, eq=False)
-class _Rows:
-    """Samples that a fitted map encodes, or some of them: models on a map train on these."""
+class MappedRows:
+    """Samples that a fitted map encoded, or some of them: models on a map train on these."""
 
     map: RowMap
-    n_rows: int  # of all samples
     members: NDArray[np.intp] | None  # the rows that count, in order; None: all
+    outputs: "NDArray | Stored"  # of all rows, (n_rows, r)
 
     def __len__(self) -> int:
-        return self.n_rows if self.members is None else len(self.members)
+        return len(self.outputs if self.members is None else self.members)
 
     @property
     def n_features(self) -> int:
         """Number of features of the samples."""
         return self.map.n_features_in_
 
-    def take(self, members: NDArray[np.intp]) -> Self:
-        """Return some of the samples; the outputs are not copied."""
-        return replace(self, members=members if self.members is None else self.members[members])
-
-
-@dataclass(frozen=True, eq=False)
-class MappedRows(_Rows):
-    """Samples as outputs (n_rows, 2m) in memory."""
-
-    outputs: NDArray
-
     @property
     def nbytes(self) -> int:
         """The bytes of the outputs in memory."""
         return self.outputs.nbytes
 
-    def matrix(self) -> NDArray:
-        """Return the outputs of the rows that count; a copy unless these are all."""
-        return self.outputs if self.members is None else self.outputs[self.members]
+    def take(self, members: NDArray[np.intp]) -> Self:
+        """Return some of the samples; the outputs are not copied."""
+        return replace(self, members=members if self.members is None else self.members[members])
+
+    def in_single(self) -> Self:
+        """Return the rows in single precision, those in memory without the rows between them."""
+        if isinstance(self.outputs, Stored):
+            return self
+        outputs = self.outputs if self.members is None else self.outputs[self.members]
+        return replace(self, members=None, outputs=outputs.astype(np.float32, copy=False))
 
     def chunks(self) -> Iterator[tuple[NDArray[np.intp], NDArray]]:
         """Yield the outputs of some rows that count, and their places among these."""
-        outputs, size = self.matrix(), _chunk_rows(self.map)
+        size = _chunk_rows(self.map)
         for start in range(0, len(self), size):
-            part = outputs[start : start + size]
-            yield np.arange(start, start + len(part)), part
+            places = np.arange(start, min(start + size, len(self)))
+            rows = slice(start, start + size) if self.members is None else self.members[places]
+            yield places, self.outputs[rows]
 
 
-@dataclass(frozen=True, eq=False)
-class StreamedRows(_Rows):
-    """Samples that ``blocks()`` returns, whenever it is called, as blocks of rows."""
+class Stored:
+    """Rows of numbers in single precision in a temporary file, which ends with this object."""
 
-    blocks: Callable[[], Iterable[Any]]
-    nbytes = 0  # of the outputs in memory between passes
+    nbytes = 0  # in memory
 
-    def chunks(self) -> Iterator[tuple[NDArray[np.intp], NDArray]]:
-        """Yield the outputs of some rows that count, and their places among these."""
-        places = np.arange(self.n_rows)
-        if self.members is not None:
-            places[:] = -1
-            places[self.members] = np.arange(len(self.members))
-        size, start = _chunk_rows(self.map), 0
-        for X in self.blocks():
-            for first in range(0, X.shape[0], size):
-                part = X[first : first + size]
-                found = places[start + first : start + first + part.shape[0]]
-                counts = found >= 0
-                if counts.any():
-                    yield found[counts], self.map.transform(part[counts])
-            start += X.shape[0]
+    def __init__(self, width: int) -> None:
+        self._file = TemporaryFile()  # noqa: SIM115 - closed with this object
+        self._width, self._n_rows = width, 0
+
+    def __del__(self) -> None:
+        self._file.close()
+
+    def __len__(self) -> int:
+        return self._n_rows
+
+    def __getitem__(self, rows: slice | NDArray[np.intp]) -> NDArray[np.float32]:
+        # The file is mapped for a moment only: mapped pages count as memory of the process.
+        shape = self._n_rows, self._width
+        return np.array(np.memmap(self._file, np.float32, "r", shape=shape)[rows])
+
+    def append(self, rows: NDArray) -> None:
+        """Write more rows."""
+        try:
+            self._file.write(np.ascontiguousarray(rows, np.float32).data)
+            self._file.flush()
+        except OSError as error:
+            hint = "set TMPDIR to a folder with more room, or take fewer outputs or rows"
+            raise InputError(f"outputs in {gettempdir()}: {error}: {hint}") from None
+        self._n_rows += len(rows)
 
 
 def _chunk_rows(row_map: RowMap) -> int:
     return max(1, _CHUNK_VALUES // row_map.n_outputs_)
 
 
-def map_rows(
-    row_map: RowMap, sample: Any, blocks: Callable[[], Iterable[Any]]
-) -> MappedRows | StreamedRows:
+def map_rows(row_map: RowMap, sample: Any, blocks: Callable[[], Iterable[Any]]) -> MappedRows:
     """Return the outputs of all blocks, of a map fitted to a sample, or else to the first block.
 
-    Rows of more than 2²⁸ outputs are encoded when they are needed.
+    More than 2²⁸ outputs go to a temporary file.
     """
     outputs: list[NDArray] = []
-    n_rows, most_rows = 0, 0
+    stored, n_rows, most_rows = None, 0, 0
     for number, X in enumerate(blocks()):
         if number == 0:
             if X.shape[1] > MAX_FEATURES:
@@ -110,16 +113,27 @@ def map_rows(
             row_map.fit(X if sample is None else sample)
             most_rows = MOST_VALUES // row_map.n_outputs_
         n_rows += X.shape[0]
-        if n_rows > most_rows:
-            outputs.clear()
-        else:
+        if n_rows <= most_rows:
             outputs.append(row_map.transform(X))
-    if n_rows > most_rows:
-        return StreamedRows(row_map, n_rows, None, blocks)
-    if not outputs:
+            continue
+        stored = stored or Stored(row_map.n_outputs_)
+        while outputs:
+            stored.append(outputs.pop(0))
+        _store(row_map, X, stored)
+    if not n_rows:
         raise InputError("no samples: expected at least one row")
-    together = np.concatenate(outputs) if len(outputs) > 1 else outputs[0]
-    return MappedRows(row_map, n_rows, None, together)
+    return MappedRows(
+        row_map, None, stored or (np.concatenate(outputs) if len(outputs) > 1 else outputs[0])
+    )
+
+
+def _store(row_map: RowMap, X: Any, stored: Stored) -> None:
+    """Encode and write samples, some at a time."""
+    n, size, progress = X.shape[0], _chunk_rows(row_map), Progress(None)
+    for start in range(0, n, size):
+        stored.append(row_map.transform(X[start : start + size]))
+        done = min(start + size, n)
+        progress.at(done / n, f"{done:,} of {n:,} rows encoded", "rows encoded")
 
 
 def single(X: Any) -> Any:

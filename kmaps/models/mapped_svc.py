@@ -16,7 +16,7 @@ from kmaps.checks import check_flag, check_whole
 from kmaps.errors import ConfigError
 from kmaps.models.block_descent import Learnt, train_in_blocks
 from kmaps.models.choice import AUTO, Predict
-from kmaps.models.mapped_rows import MappedRows, StreamedRows, map_rows, single
+from kmaps.models.mapped_rows import MappedRows, map_rows, single
 from kmaps.models.stored import StoredLinear
 from kmaps.parallel import product
 from kmaps.svm.learner import BlockSource, counting
@@ -71,7 +71,7 @@ class MappedSVC(ProbabilisticClassifier):
 
     def fit(
         self,
-        X: ArrayLike | MappedRows | StreamedRows,
+        X: ArrayLike | MappedRows,
         y: ArrayLike,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
@@ -85,7 +85,7 @@ class MappedSVC(ProbabilisticClassifier):
             return self._fit_chosen(X, y, sample_weight)
         self._check_parameters()
         row_map = self._make_map()
-        if isinstance(X, (MappedRows, StreamedRows)):
+        if isinstance(X, MappedRows):
             labels = self._check_prepared(X, y, sample_weight)
             rows = counting(X, labels)
             self.timings_ = {"encode_s": 0.0}
@@ -103,7 +103,7 @@ class MappedSVC(ProbabilisticClassifier):
         """Choose the parameters that are "auto", and become the model with these values."""
         from kmaps.models.widths import choose_width  # which most models do without
 
-        if isinstance(X, (MappedRows, StreamedRows)):
+        if isinstance(X, MappedRows):
             raise _not_in_blocks(self.sigma, self.C)
         X, labels = self._check_training(X, y, sample_weight)
         self.timings_ = {}
@@ -127,7 +127,7 @@ class MappedSVC(ProbabilisticClassifier):
         check_whole("max_iter", self.max_iter, 1)
         check_flag("warm_start", self.warm_start)
 
-    def _train(self, rows: MappedRows | StreamedRows, labels: Labels) -> None:
+    def _train(self, rows: MappedRows, labels: Labels) -> None:
         """Train on encoded rows."""
         train = partial(
             train_in_blocks,
@@ -149,12 +149,11 @@ class MappedSVC(ProbabilisticClassifier):
         self._warn_of_gaps(learnt.gaps, stacklevel=4)
         self._keep(rows.map, self._model_weights(rows.map, learnt.coef), learnt.intercept)
 
-    def prepare_rows(self, source: BlockSource) -> MappedRows | StreamedRows:
+    def prepare_rows(self, source: BlockSource) -> MappedRows:
         """Turn samples, which may be larger than memory, into rows for :meth:`fit`.
 
-        No more than a block of the samples is in memory at a time; all outputs are, in single
-        precision, up to 1 GB; beyond that none are, and they are encoded again in every pass.
-        ``source`` is a :class:`BlockSource`, as for `CodedSVC`.
+        A block of samples is in memory at a time, and all outputs in single precision, up to 1 GB;
+        beyond that they are in a temporary file. ``source`` is as for `CodedSVC.prepare_rows`.
         """
         if AUTO in (self.sigma, self.C):
             raise _not_in_blocks(self.sigma, self.C)
@@ -163,9 +162,9 @@ class MappedSVC(ProbabilisticClassifier):
         sample = single(source.sample()) if row_map.learns_from_data else None
         return map_rows(row_map, sample, lambda: map(single, source.blocks()))
 
-    def decision_function(self, X: ArrayLike | MappedRows | StreamedRows) -> NDArray:
+    def decision_function(self, X: ArrayLike | MappedRows) -> NDArray:
         """Score rows, as every classifier here does, rows prepared beforehand included."""
-        if not isinstance(X, (MappedRows, StreamedRows)):
+        if not isinstance(X, MappedRows):
             return super().decision_function(X)
         check_is_fitted(self)
         scores = np.empty((len(X), len(self.intercept_)))

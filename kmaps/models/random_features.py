@@ -85,9 +85,8 @@ class RandomFeatureSVC(MappedSVC):
 
     Notes
     -----
-    Training descends on the dual in blocks of 2²⁴ outputs (Yu et al., KDD 2010) and holds the 8 m
-    bytes of a row's outputs; beyond 2²⁸ outputs of all rows (a million rows, more than 134
-    frequencies) the rows are encoded again in every pass. Prediction maps some rows at a time.
+    Training descends on the dual in blocks of 2²⁴ outputs (Yu et al., KDD 2010). It holds the 8 m
+    bytes of a row's outputs; more than 2²⁸ outputs are in a temporary file (in TMPDIR).
 
     References
     ----------

@@ -71,7 +71,7 @@ def test_the_choice_is_that_of_models_trained_by_hand(name):
                 if name == "landmarks":  # which are those of all rows, at the mean width
                     wide = made(name, sigma=mean**0.5)._make_map().fit(rows)
                     outputs = wide.with_sigma(model.sigma).transform(rows)
-                    samples = MappedRows(wide.with_sigma(model.sigma), 120, None, outputs)
+                    samples = MappedRows(wide.with_sigma(model.sigma), None, outputs)
                 model.fit(taken(samples, train), labels[train], weights[train])
                 right.extend(model.predict(taken(samples, test)) == labels[test])
             assert said == pytest.approx(np.mean(right), abs=0.021)  # two samples of 120
