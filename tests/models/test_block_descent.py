@@ -94,7 +94,7 @@ def test_outputs_in_a_file(stored, monkeypatch):
     Z = random_map.transform(X)
     for rows, expected in (file, Z), (file.take(some), Z[some]):
         places, parts = zip(*rows.chunks(), strict=True)
-        np.testing.assert_array_equal(np.concatenate(parts), expected)
+        np.testing.assert_allclose(np.concatenate(parts), expected, atol=1e-6)
         assert np.concatenate(places).tolist() == list(range(len(expected)))
     full = Mock(write=Mock(side_effect=OSError(28, "No space left on device")))
     monkeypatch.setattr("kmaps.models.mapped_rows.TemporaryFile", lambda: full)
