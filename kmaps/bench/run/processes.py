@@ -216,7 +216,8 @@ def _uninterrupted() -> Iterator[None]:
 def _end(exitcode: int) -> str:
     if exitcode >= 0:
         return f"the process ended with exit code {exitcode}"
-    name = signal.Signals(-exitcode).name
+    names = {known.value: known.name for known in signal.Signals}  # all but most real-time ones
+    name = names.get(-exitcode, f"signal {-exitcode}")
     hint = " (the system does that when memory runs out)" if name == "SIGKILL" else ""
     return f"the process was ended by {name}{hint}"
 

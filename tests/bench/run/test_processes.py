@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import signal
 import time
 from datetime import UTC, datetime, timedelta
 from importlib.util import find_spec
@@ -35,6 +36,11 @@ def test_after_a_death_the_rest_of_the_batch_starts_in_another_process(jobs):
     for key in "bd":
         assert isinstance(found[key], Failure)
         assert found[key].error.startswith("the process was ended by SIGKILL")
+
+
+def test_the_signal_that_ended_a_process_is_named_if_it_has_a_name():
+    found = [processes._end(-number) for number in (signal.SIGTERM, 35)]  # one for real time
+    assert found == [f"the process was ended by {name}" for name in ("SIGTERM", "signal 35")]
 
 
 def test_workers_that_a_method_leaves_are_ended():
