@@ -26,11 +26,15 @@ from numpy.typing import NDArray
 from kmaps._loops import train as loops
 from kmaps._loops.vectors import aligned_zeros
 from kmaps.checks import present
+from kmaps.svm.coded.descent import farthest
 from kmaps.svm.coded.problem import CodedProblem, apart, is_close, random_state, starting_point
 from kmaps.svm.losses import Floats
 from kmaps.svm.reduction import Places
 
 _SAMPLE = 64  # members of a block at least, by whose change the length of a step is found
+
+POWER = 8  # of numbers, whose sum over the blocks is about the power of the largest one
+_FARTHEST = 1e30  # whose power is finite
 
 _KEPT = 0.01  # of the distance to a bound that the logistic loss keeps in a climb
 
@@ -271,15 +275,17 @@ def bend(block: CodedProblem, state: State, total: Table, constant: float) -> St
 def follow(block: CodedProblem, state: State, total: Table, length: float) -> StepResult:
     """Go along the direction.
 
-    Numbers: the size of the residual, the square of the clipped part of the step, and its square.
+    Numbers: the size of the residual, the square of the clipped part of the step, its square, and
+    how far it goes at most (`farthest`), to a `POWER`.
     """
     climb = _climb_of(state)
     step, rest = climb.step + length * climb.direction, climb.rest - length * climb.curved
     state = replace(state, climb=replace(climb, step=step, rest=rest))
-    wanted = state.alpha[climb.free] + step
-    cut = np.clip(wanted, climb.low, climb.high) - wanted
+    alpha = state.alpha[climb.free]
+    cut = np.clip(alpha + step, climb.low, climb.high) - (alpha + step)
+    far = min(farthest(step, alpha, climb.low, climb.high), _FARTHEST) ** POWER
     sizes = rest**2 / climb.diagonal, cut**2 * climb.diagonal, step**2 * climb.diagonal
-    return StepResult(state, None, tuple(float(np.sum(size)) for size in sizes))
+    return StepResult(state, None, (*(float(np.sum(size)) for size in sizes), far))
 
 
 def propose(block: CodedProblem, state: State, total: Table, scale: float) -> StepResult:

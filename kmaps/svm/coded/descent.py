@@ -35,7 +35,7 @@ STEPS = 12  # of conjugate gradients
 ENOUGH = 1e-2  # of the first residual
 FLAT = float(np.finfo(np.float32).eps)  # least curvature, per size: a step up to the bounds
 CUT = 0.05  # of a step's square that the bounds may take; a longer one would not do what it says
-TRIALS = 3  # of a step, each a quarter of the one before
+TRIALS = 4  # of a step
 _MOST = STEPS + TRIALS + 1  # evaluations of a free member
 
 
@@ -169,6 +169,19 @@ def aim(tol: float, gap: float) -> float:
     return min(max(MARGIN * tol / gap, 0.1), MARGIN)
 
 
+def farthest(step: NDArray, alpha: NDArray, low: NDArray, high: NDArray) -> float:
+    """Return how far a step goes at most, as a multiple of the way to the bound."""
+    return float(np.max(np.abs(step) / np.where(step > 0, high - alpha, alpha - low), initial=0.0))
+
+
+def parts(far: float) -> tuple[float, ...]:
+    """Return the parts of a step to try; the last stays inside the bounds, so that it gains.
+
+    One that is cut loses where only the sum of its changes bends nothing, as on constant rows.
+    """
+    return 1.0, 1 / 4, 1 / 16, 1 / max(64.0, far)
+
+
 def _stretch(task: loops.Task, alpha: NDArray, margins: NDArray, weights: NDArray) -> float:
     """Multiply all by the factor, which is returned, that is best for the dual and allowed.
 
@@ -204,15 +217,14 @@ class Face:
         low = np.where(self.alpha > 0, 0, -self.task.upper)
         high = np.where(self.alpha > 0, self.task.upper, 0)
         wanted = self._conjugate_gradients(slopes, change, low, high)
-        for _ in range(TRIALS):
-            step = np.clip(self.alpha + wanted, low, high) - self.alpha
+        for part in parts(farthest(wanted, self.alpha, low, high)):
+            step = np.clip(self.alpha + part * wanted, low, high) - self.alpha
             of_constant, curved = self._product(step, change)
             gain = float(np.sum(step * (slopes - curved / 2)))
             if gain > 0:
                 weights += change
                 self.alpha += step
                 return constant + of_constant, gain
-            wanted = wanted / 4
         return constant, 0.0
 
     def _conjugate_gradients(

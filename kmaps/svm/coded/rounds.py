@@ -166,28 +166,29 @@ class Rounds:
         self.spent += n_free
         if n_free < 2 or size <= 0 or self.spent + self.workers.n_rows > self.most:
             return
-        self._conjugate_gradients(n_free, size, constant)
-        gained = self._proposed(n_free)
+        gained = self._proposed(n_free, self._conjugate_gradients(n_free, size, constant))
         good = gained > (self.spent - before) * rate
         pause = max(_PAUSE * self.workers.n_rows, descent.COSTS * (self.spent - before))
         self.climb_due = self.spent + (0 if good else pause)
 
-    def _conjugate_gradients(self, n_free: float, size: float, constant: float) -> None:
+    def _conjugate_gradients(self, n_free: float, size: float, constant: float) -> float:
+        """Find a step; return how far it goes at most, as `descent.farthest`."""
         run, first = self.workers.run, size
         for _ in range(descent.STEPS):
             (curvature,) = run(blocks.bend, constant)
             self.spent += n_free
             length = size / max(curvature, descent.FLAT * size)
-            remaining, cut, square = run(blocks.follow, length)
+            remaining, cut, square, far = run(blocks.follow, length)
             if cut > descent.CUT * square or remaining <= descent.ENOUGH**2 * first:
-                return
+                break
             (constant,) = run(blocks.turn_direction, remaining / size)
             size = remaining
+        return far ** (1 / blocks.POWER)
 
-    def _proposed(self, n_free: float) -> float:
+    def _proposed(self, n_free: float, far: float) -> float:
         """Take as much of a step as the dual grows by; return by how much."""
-        for trial in range(descent.TRIALS):
-            (constant,) = self.workers.run(blocks.propose, 0.25**trial)
+        for part in descent.parts(far):
+            (constant,) = self.workers.run(blocks.propose, part)
             (gained,) = self.workers.run(blocks.gain, constant)
             self.spent += n_free
             if gained > 0:
