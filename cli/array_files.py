@@ -243,11 +243,14 @@ def as_input_error() -> Iterator[None]:
 
 @contextmanager
 def once_each_warning(quiet: bool) -> Iterator[list[warnings.WarningMessage]]:
-    """Print the first warning of each kind at the end, instead of one per block.
+    """Print the first warning of each kind at the end, instead of one per block; if quiet, none.
 
-    It yields the list of all warnings so far.
+    It yields the list of all warnings so far. If quiet, the library says nothing of its progress.
     """
-    with warnings.catch_warnings(record=True) as caught:
+    from kmaps import showing
+
+    silence = showing((lambda *_: None) if quiet else None)
+    with silence, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield caught
     kinds: dict[tuple, list] = {}

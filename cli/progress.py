@@ -31,9 +31,11 @@ def progress_bar(title: str, *, quiet: bool = False) -> Iterator[Callable[[int, 
         nonlocal bar, task
         if bar is None and not quiet and monotonic() - started > _PATIENCE_S:
             bar = _bar()
-            task = bar.add_task(title, total=total)
+            task = bar.add_task(title, total=total, start=False)
             bar.start()
         if bar is not None:
+            if 100 * done >= total:  # from less no time left is estimated
+                bar.start_task(task)
             bar.update(task, completed=done, total=total)
 
     try:

@@ -25,6 +25,7 @@ from kmaps.errors import ConfigError
 _ROWS, _COLUMNS, _TERMS = 32, 64, 128  # of products so small that BLAS takes one thread
 _PATIENCE_S = 2.0  # between two lines on how far work is
 _SILENCE_S = 10.0  # of work that reports unasked
+_BASIS = 1 / 100  # of the work: from less no time left is estimated
 _STEPS = 10_000  # of a bar
 _SOLVED = "problems solved"
 
@@ -162,8 +163,10 @@ class Progress:
         now = monotonic()
         if part > 0 and now - self._said >= (_PATIENCE_S if self._asked else _SILENCE_S):
             self._said = now
-            minutes, seconds = divmod(round((now - self._begun) * (1 / part - 1)), 60)
-            self.say(f"{said}, about {minutes}:{seconds:02} left")
+            if part >= _BASIS:
+                minutes, seconds = divmod(round((now - self._begun) * (1 / part - 1)), 60)
+                said += f", about {minutes}:{seconds:02} left"
+            self.say(said)
 
     def compared(self, done: int, total: int, what: str = "values of C") -> None:
         """Say how many values of a parameter are compared."""

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kmaps.checks import check_room
 from kmaps.errors import InputError
-from kmaps.parallel import for_blocks, loops_of, product
+from kmaps.parallel import Progress, for_blocks, loops_of, product
 from kmaps.samples import is_foreign, issparse, like
 
 FREQUENCY_VERSION = 1  # changes whenever a key gives other frequencies: no model uses wrong ones
@@ -146,26 +147,43 @@ class OrthogonalFrequencies(DenseFrequencies):
         d = self.n_features
         of_row, places = np.divmod(indices, d)
         stacks, starts = np.unique(of_row, return_index=True)
+        size = min(len(stacks), max(1, _BLOCK_VALUES // d**2))
+        held = 2 * np.dtype(dtype).itemsize * len(indices) + 16 * size * (int(places.max()) + 1)
+        remedy = "choose fewer frequencies, or structure='fastfood'"
+        what = f"{len(indices):,} orthogonal frequencies of {d:,} features take"
+        check_room(what, d * held, lambda free: remedy)
         directions: NDArray = np.empty((len(indices), d), dtype)
-        size = max(1, _BLOCK_VALUES // d**2)
+        progress = Progress(None, what="frequencies made orthogonal")
         for first in range(0, len(stacks), size):
             last = min(first + size, len(stacks))
             rows = slice(starts[first], np.append(starts, len(indices))[last])
-            columns = self._orthogonal(stacks[first:last], places[rows].max() + 1)
-            directions[rows] = columns[
-                np.searchsorted(stacks[first:last], of_row[rows]), :, places[rows]
-            ]
+            of_stack = np.searchsorted(stacks[first:last], of_row[rows])
+            columns = np.empty((last - first, d, int(places[rows].max()) + 1))
+            for part in self._make_orthogonal(stacks[first:last], columns):
+                done = (rows.start + part * (rows.stop - rows.start)) / len(indices)
+                progress.at(done, f"{done:.0%} of the frequencies made orthogonal")
+            directions[rows] = columns.astype(np.float32)[of_stack, :, places[rows]]
         directions *= (self.factor * lengths(self.key, indices, d))[:, None]
         return np.ascontiguousarray(directions.T)
 
-    def _orthogonal(self, stacks: NDArray, n_columns: int) -> NDArray:
-        """Return the first orthogonal directions of some stacks, (stacks, d, n_columns)."""
-        d = self.n_features
-        members = (stacks[:, None] * d + np.arange(n_columns)).ravel()
-        numbers = normals(self.key, _NORMALS, members, d).reshape(len(stacks), n_columns, d)
-        columns, upper = np.linalg.qr(numbers.transpose(0, 2, 1))
-        # The signs are a convention of LAPACK's; these make the decomposition unique.
-        return columns * np.sign(np.diagonal(upper, axis1=1, axis2=2))[:, None, :]
+    def _make_orthogonal(self, stacks: NDArray, columns: NDArray) -> Iterator[float]:
+        """Fill ``columns`` (stacks, d, n) with the first directions of each; yield the part done.
+
+        Panels of them are made orthogonal to those before, twice, for the rounding of the first.
+        """
+        (_, d, n_columns), width = columns.shape, super()._block_size()
+        for first in range(0, n_columns, width):
+            last = min(first + width, n_columns)
+            members = (stacks[:, None] * d + np.arange(first, last)).ravel()
+            numbers = normals(self.key, _NORMALS, members, d).reshape(len(stacks), last - first, d)
+            panel, before = numbers.transpose(0, 2, 1).astype(float), columns[..., :first]
+            for _ in range(2 if first else 0):
+                panel = panel - before @ (before.transpose(0, 2, 1) @ panel)
+            panel, upper = np.linalg.qr(panel)
+            # The signs are a convention of LAPACK's; these make the decomposition unique.
+            panel *= np.sign(np.diagonal(upper, axis1=1, axis2=2))[:, None, :]
+            columns[..., first:last] = panel
+            yield (last / n_columns) ** 2
 
 
 class FastfoodFrequencies(Frequencies):

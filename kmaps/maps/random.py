@@ -16,7 +16,7 @@ from kmaps.checks import refuse_negative, room_for_rows
 from kmaps.estimators import ClassNamePrefixFeaturesOutMixin
 from kmaps.maps.capabilities import FeatureMap
 from kmaps.maps.parameters import check_sign_cauchy
-from kmaps.parallel import for_blocks
+from kmaps.parallel import Progress, for_blocks
 from kmaps.samples import AnyMatrix, as_numpy, float_type, is_foreign, like, summed, validate_data
 
 _BLOCK_VALUES = 1 << 23  # values of the projection matrix held at once
@@ -163,6 +163,7 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
         """Call ``receive(rows, first, last, positive)`` for every block, ``first`` in eights."""
         n, d = X.shape
         width = min(max(8, _BLOCK_VALUES // d // 8 * 8), _WIDEST)
+        progress = Progress(None, self.n_projections, what="projections made")
         for first in range(0, self.n_projections, width):
             last = min(first + width, self.n_projections)
             directions = self._directions(first, last, d, float_type(X))
@@ -177,7 +178,7 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
                 positive = _signs(X, slice(top, bottom), directions)
                 receive(slice(top, bottom), first, last, positive)
 
-            for_blocks(block, n, max(1, _SUMS // (last - first)))
+            progress.counted(for_blocks, width)(block, n, max(1, _SUMS // (last - first)))
             del block, directions  # before the next ones are made
 
     def _directions(self, first: int, last: int, d: int, dtype: DTypeLike) -> NDArray:

@@ -7,8 +7,20 @@ import numpy as np
 import pytest
 from commands import kmaps
 
-from kmaps import AnchorMap, CodedSVC, ExactMap, LandmarkSVC, NystroemMap, RandomFeatureSVC, showing
+from kmaps import (
+    AnchorMap,
+    CodedSVC,
+    ExactMap,
+    LandmarkSVC,
+    NystroemMap,
+    RandomFeatureSVC,
+    RandomFourierMap,
+    SignCauchyMap,
+    showing,
+)
+from kmaps.cli import progress
 from kmaps.models import train_model
+from kmaps.parallel import Progress
 
 X = np.random.default_rng(0).random((90, 4)).astype(np.float32)
 MAPS = {
@@ -34,6 +46,40 @@ def test_long_loops_over_features_say_how_far_they_are(feature_map, monkeypatch,
         feature_map.fit(X)
     assert seen == [(f"features {what}", int(k)) for k, what in told]
     assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("feature_map", "told"),
+    [
+        (SignCauchyMap(24), [f"{n} of 24 projections made" for n in (8, 16, 24)]),
+        (
+            RandomFourierMap(8, structure="orthogonal"),  # two groups, in two panels each
+            [f"{part}% of the frequencies made orthogonal" for part in (12, 50, 62, 100)],
+        ),
+    ],
+    ids=str,
+)
+def test_long_encoding_says_how_far_it_is(feature_map, told, monkeypatch, capsys):
+    for module in ("random", "frequencies"):
+        monkeypatch.setattr(f"kmaps.maps.{module}._BLOCK_VALUES", 8)
+    monkeypatch.setattr("kmaps.parallel._SILENCE_S", 0.0)
+    feature_map.fit_transform(X)
+    assert re.findall(r"\[kmaps\] (.*), about \d:\d\d left\n", capsys.readouterr().err) == told
+
+
+def test_no_time_is_estimated_from_less_than_a_hundredth(monkeypatch, capsys):
+    monkeypatch.setattr("kmaps.parallel._PATIENCE_S", 0.0)
+    work = Progress("model")
+    work.at(0.009, "begun")
+    work.at(0.01, "going on")
+    assert re.fullmatch(r"\[model\] begun\n\[model\] .*, about .* left\n", capsys.readouterr().out)
+    bars, make = [], progress._bar
+    monkeypatch.setattr(progress, "_bar", lambda: bars.append(make()) or bars[0])
+    monkeypatch.setattr(progress, "_PATIENCE_S", -1.0)
+    with progress.progress_bar("work") as report:
+        for done, known in ((8, False), (9, False), (10, True), (11, True)):
+            report(done, 1000)
+            assert (bars[0].tasks[0].time_remaining is not None) == known
 
 
 OF_MAP = ["features sampled", "features decomposed", "features tabulated"]
@@ -68,6 +114,7 @@ def test_every_long_stage_shows_how_far_it_is(model, monkeypatch):
     [
         ("train in.npy out.npz --labels y.npy --set multiclass=ovo", SOLVED),
         ("encode in.npy out.npy --map nystroem", "features decomposed"),
+        ("encode in.npy out.npy --map sign-cauchy", "projections made"),
     ],
 )
 def test_a_terminal_shows_long_work_with_the_time_left(command, stage, monkeypatch, tmp_path):
@@ -75,7 +122,8 @@ def test_a_terminal_shows_long_work_with_the_time_left(command, stage, monkeypat
     np.save("in.npy", X)
     np.save("y.npy", np.arange(90) % 3)
     monkeypatch.setattr("kmaps.cli.progress._PATIENCE_S", 0.0)
+    monkeypatch.setattr("kmaps.parallel._SILENCE_S", 0.0)
     terminal = {"FORCE_COLOR": "1", "TERM": "xterm"}
     shown = kmaps(*command.split(), env=terminal).stderr
-    assert re.search(f"{stage} .*100%.*0:00:00", shown)
+    assert re.search(rf"{stage}(, about 0:00 left| .*100%.*0:00:00)", shown)
     assert stage not in kmaps(*command.split(), "--force", "--quiet", env=terminal).stderr
