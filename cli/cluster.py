@@ -118,9 +118,7 @@ def _labelled(source: str, labels: str | None, label_column: str | None) -> tupl
     if columns is not None and label_column is None:
         raise ConfigError(f"{source}: name the column that has the labels with --label-column")
     if columns is not None and label_column not in columns:
-        raise ConfigError(
-            f"--label-column {label_column}: no such column, there are {', '.join(columns)}"
-        )
+        raise ConfigError(f"--label-column {label_column}: expected one of {', '.join(columns)}")
     if columns is None and labels is None:
         raise ConfigError(f"{source}: holds no labels; name a file with --labels")
     if labels is not None and label_column is not None:

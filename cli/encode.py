@@ -153,24 +153,21 @@ def _is_light(feature_map: "FeatureMap | HomogeneousWaves", path: Path) -> bool:
     return not feature_map.compiled
 
 
-def _check_rows(
-    reader: "Reader", fit_reader: "Reader", y: "NDArray | None", *, silent: bool
-) -> None:
+def _check_rows(reader: "Reader", other: "Reader", y: "NDArray | None", *, silent: bool) -> None:
     """Refuse a wrong number of labels, rows to fit on with other columns, and wrong first rows.
 
     Unless ``silent``, say where indices count from 0.
     """
     if y is not None and reader.n_rows not in (None, len(y)):
         raise InputError(f"{len(y)} labels, but {reader.name} has {reader.n_rows} rows")
-    if fit_reader.n_features != reader.n_features:
+    if other.n_features != reader.n_features:
         raise InputError(
-            f"{fit_reader.name} has {fit_reader.n_features} columns, {reader.name} has "
-            f"{reader.n_features}"
+            f"{other.name} has {other.n_features} columns, {reader.name} has {reader.n_features}"
         )
-    bases = fit_reader.index_base, reader.index_base
+    bases = other.index_base, reader.index_base
     if None not in bases and bases[0] != bases[1]:
         raise InputError(
-            f"indices count from {bases[0]} in {fit_reader.name} and from {bases[1]} in "
+            f"indices count from {bases[0]} in {other.name} and from {bases[1]} in "
             f"{reader.name}; state where both begin with --zero-based"
         )
     if reader.index_base == 0 and not silent:

@@ -50,9 +50,7 @@ Examples:
     shell_complete=names(_features),
     help="Features to extract (`kmaps list features`).",
 )
-@click.option(
-    "--label-column", metavar="NAME", help="Column of a list of images that has the labels."
-)
+@click.option("--label-column", metavar="NAME", help="Column of the labels in a list of images.")
 @click.option("--image-column", metavar="NAME", help="Column of a list of images that has paths.")
 @click.option(
     "--set",

@@ -188,10 +188,8 @@ def _failures(found: "Recommendation") -> str:
 
 def _data_options(contract: dict[str, Any]) -> list[str]:
     """Return the options that describe DATA, for ``kmaps train``."""
-    given = {name: value for name, value in contract.items() if value and value != "auto"}
-    return [
-        word for name, value in given.items() for word in (f"--{name.replace('_', '-')}", value)
-    ]
+    given = {name: text for name, text in contract.items() if text and text != "auto"}
+    return [word for name, text in given.items() for word in (f"--{name.replace('_', '-')}", text)]
 
 
 def _report(y: "NDArray", found: "Recommendation", source: str, data: list[str]) -> dict[str, Any]:

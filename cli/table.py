@@ -106,9 +106,7 @@ def _check_records_form(
     if not every_record:
         raise ConfigError("--format parquet is for --records; add it, or choose another format")
     if measures or as_json or form not in ("csv", "parquet"):
-        raise ConfigError(
-            "--records: goes with --format csv or parquet, without --measure and --json"
-        )
+        raise ConfigError("--records: for --format csv or parquet, without --measure and --json")
 
 
 def _of_measures(

@@ -51,9 +51,7 @@ class Costs(click.ParamType):
         try:
             costs = sorted({float(text) for text in str(value).split(",")})
         except ValueError:
-            self.fail(
-                f"{value!r}: expected numbers separated by commas, 'path' or 'auto'", param, ctx
-            )
+            self.fail(f"{value!r}: expected numbers and commas, 'path' or 'auto'", param, ctx)
         if not 0 < costs[0] <= costs[-1] < inf:
             self.fail(f"{value}: expected positive, finite numbers", param, ctx)
         return costs

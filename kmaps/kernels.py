@@ -69,7 +69,7 @@ def _sech(t: ArrayLike, width: float = 1.0) -> NDArray:
     return 2 * decay / (1 + decay**2)
 
 
-def _exponential_signature(lam: ArrayLike) -> NDArray:
+def _laplace_signature(lam: ArrayLike) -> NDArray:
     xp, lam = _floats(lam)
     return xp.exp(-xp.abs(lam) / 2)
 
@@ -93,9 +93,7 @@ KERNELS: dict[str, Kernel] = {  # the additive kernels by name
     kernel.name: kernel
     for kernel in (
         Kernel("chi2", lambda lam: _sech(lam, 2), lambda w: _sech(np.pi * np.asarray(w))),
-        Kernel(
-            "intersection", _exponential_signature, lambda w: 2 / np.pi / (1 + 4 * np.square(w))
-        ),
+        Kernel("intersection", _laplace_signature, lambda w: 2 / np.pi / (1 + 4 * np.square(w))),
         Kernel(
             "js",
             _js_signature,

@@ -145,7 +145,7 @@ def test_the_packages_of_contributing_are_those_on_disk():
     text = (ROOT / "CONTRIBUTING.md").read_text()
     named = set(re.findall(r"^\| `(kmaps/[\w/]+)(?:\.py)?` \|", text, re.MULTILINE))
     packages = {
-        str(path.parent.relative_to(ROOT)) for path in (ROOT / "kmaps").rglob("*/__init__.py")
+        str(one.parent.relative_to(ROOT)) for one in (ROOT / "kmaps").rglob("*/__init__.py")
     }
     modules = {
         str(path.with_suffix("").relative_to(ROOT)) for path in (ROOT / "kmaps").glob("[!_]*.py")

@@ -42,9 +42,7 @@ def test_the_schema_is_that_of_the_models():
 def test_every_packaged_file_names_the_schema_and_fits_it(check):
     for path in FILES:
         assert path.read_text("utf-8").startswith("# yaml-language-server: $schema=schema.json\n")
-        wrong = [
-            f"{list(one.path)}: {one.message}" for one in check.iter_errors(as_editors_read(path))
-        ]
+        wrong = [f"{list(e.path)}: {e.message}" for e in check.iter_errors(as_editors_read(path))]
         assert not wrong, (path.name, wrong[:3])
 
 

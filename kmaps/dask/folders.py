@@ -47,9 +47,7 @@ def rows_of(path: str | Path, label_column: str | None = None) -> SharedRows:
         return SharedRows(str(path), blocks_of(found), found.chunks[0], found.shape[1])
     names = [str(name) for name in found.columns]
     if label_column is not None and label_column not in names:
-        raise InputError(
-            f"label_column={label_column!r}: no such column, there are {', '.join(names)}"
-        )
+        raise InputError(f"label_column={label_column!r}: expected one of {', '.join(names)}")
     parts = found.to_delayed()
     lengths = dask.compute(*(dask.delayed(len)(part) for part in parts))
     if label_column is None:

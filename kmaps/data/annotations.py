@@ -69,13 +69,11 @@ def _read_voc(folder: Path, name: str) -> Scene:
     path = folder / "Annotations" / f"{name}.xml"
     boxes, classes, difficult = [], [], []
     try:
-        for element in ElementTree.fromstring(read_text(path)).findall("object"):
-            corners = (
-                element.find(f"bndbox/{key}").text for key in ("xmin", "ymin", "xmax", "ymax")
-            )
+        for thing in ElementTree.fromstring(read_text(path)).findall("object"):
+            corners = (thing.find(f"bndbox/{key}").text for key in ("xmin", "ymin", "xmax", "ymax"))
             boxes.append([float(corner) for corner in corners])
-            classes.append(element.find("name").text.strip())
-            difficult.append(element.findtext("difficult", "0").strip() == "1")
+            classes.append(thing.find("name").text.strip())
+            difficult.append(thing.findtext("difficult", "0").strip() == "1")
     except (OSError, ElementTree.ParseError, AttributeError, ValueError, TypeError) as error:
         raise DataError(f"{path}: not a VOC annotation: {error}") from error
     return _scene(name, folder / "JPEGImages" / f"{name}.jpg", boxes, classes, difficult)
@@ -87,9 +85,7 @@ def load_inria(folder: str | Path, part: str) -> list[Scene]:
     The folder is ``INRIAPerson``, where each part has ``pos``, ``neg`` and ``annotations``.
     """
     if part not in ("Train", "Test"):
-        raise ConfigError(
-            f"unknown part {part!r}{suggest(part, ('Train', 'Test'))} of INRIA person"
-        )
+        raise ConfigError(f"unknown part {part!r}{suggest(part, ('Train', 'Test'))} of INRIA")
     root = Path(folder) / part
     for needed in ("pos", "neg", "annotations"):
         if not (root / needed).is_dir():

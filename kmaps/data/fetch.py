@@ -80,9 +80,7 @@ def _mirrors(mirror: Mirror | Sequence[Mirror] | None) -> list[Mirror]:
     mirrors = [given] if isinstance(given, str | Path) else list(given)
     for entry in mirrors:
         if not _is_url(entry) and not Path(entry).expanduser().is_dir():
-            raise ConfigError(
-                f"mirror {entry}: no such folder; give a folder or an http(s) address"
-            )
+            raise ConfigError(f"mirror {entry}: no such folder; give one, or an http(s) address")
     return mirrors
 
 

@@ -175,9 +175,7 @@ def check_problem(given: Any, *, on_data: bool = False) -> None:
 def _check_range(given: Any, on_data: bool) -> None:
     ends = [end for end in (given.low, given.high) if not (on_data and end is None)]
     if not (all(map(checks.is_number, ends)) and (len(ends) < 2 or given.low < given.high)):
-        raise ConfigError(
-            f"low={given.low!r}, high={given.high!r}: expected two numbers, low < high"
-        )
+        raise ConfigError(f"low={given.low!r}, high={given.high!r}: expected numbers, low < high")
 
 
 def _check_without_range(given: Any) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kmaps.models.mapped_svc import MappedSVC
 
 Report = Callable[[str, int, int], None]  # (name of a stage, part done, total)
-DEFAULT_FOLDS = 3
+_FOLDS = 3
 _WIDTH_ROWS = 5000
 
 _SIZES = ("n_frequencies", "n_landmarks", "model_bytes")
@@ -79,9 +79,7 @@ def train_model(
         chosen = clock()
         unfinished = _fit(model, rows, y)
     trained = clock()
-    facts = training_facts(
-        model, len(rows), compared, (folds or DEFAULT_FOLDS) if compared else None
-    )
+    facts = training_facts(model, len(rows), compared, (folds or _FOLDS) if compared else None)
     if held is not None:
         accuracy = float(np.mean(model.predict(held[0]) == held[1]))
         facts["hold_out"] = {"rows": len(held[1]), "accuracy": accuracy}
@@ -149,7 +147,7 @@ def _width(
         found += [single(block[inside])] if len(inside) else []
         start += block.shape[0]
     X = vstack(found, "csr") if issparse(found[0]) else np.concatenate(found)
-    choice = choose_width(model, X, y[chosen], costs, folds=folds or DEFAULT_FOLDS, seed=seed)
+    choice = choose_width(model, X, y[chosen], costs, folds=folds or _FOLDS, seed=seed)
     return choice.sigma
 
 
@@ -183,7 +181,7 @@ def _choose_c(
     if single and folds is None:
         model.set_params(C=costs[0])
         return []
-    folds = folds or DEFAULT_FOLDS
+    folds = folds or _FOLDS
     # A choice compares models that stop early; what a single C reaches is measured as it trains.
     if isinstance(model, CodedSVC) and not single:
         choice = choose_along_path(model, rows, y, costs, folds=folds, seed=seed)

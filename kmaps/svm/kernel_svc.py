@@ -247,10 +247,8 @@ class KernelSVC(ProbabilisticClassifier):
         limits = [self.max_iter or max(_LEAST_LIMIT, 100 * len(one.rows)) for one in problems]
         default = 1 if isinstance(rows, NodeRows) else num_threads()
         with threads(threads_of(self.n_jobs, default)):
-            solve = self._progress(len(problems)).counted(
-                lambda k, _: train(problems[k], limits[k])
-            )
-            models = for_blocks(solve, len(problems), 1)
+            each = self._progress(len(problems)).counted(lambda k, _: train(problems[k], limits[k]))
+            models = for_blocks(each, len(problems), 1)
         self.n_iter_ = np.array([model.steps for model in models])
         unfinished = int((self.n_iter_ >= limits).sum())
         if unfinished:

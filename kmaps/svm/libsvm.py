@@ -63,13 +63,11 @@ def _train(
     try:
         model = trained.contents
         # The coefficients are positive for the label LIBSVM lists first, whichever that is.
-        direction = model.label[0]
-        dual = direction * np.ctypeslib.as_array(model.sv_coef[0], (model.l,))
+        sign = model.label[0]
+        dual = sign * np.ctypeslib.as_array(model.sv_coef[0], (model.l,))
         support = problem.rows[np.ctypeslib.as_array(model.sv_indices, (model.l,)) - 1]
         steps = _STEPS.search(b"".join(printed))
-        return SupportVectors(
-            support, dual, -direction * model.rho[0], int(steps[1] if steps else 0)
-        )
+        return SupportVectors(support, dual, -sign * model.rho[0], int(steps[1] if steps else 0))
     finally:
         lib.libsvm.svm_free_and_destroy_model(ctypes.byref(trained))
 

@@ -150,9 +150,7 @@ class ModelFile:
             with zipfile.ZipFile(self.path) as archive:
                 n_arrays = len(archive.infolist())
                 if n_arrays > _MOST_ARRAYS:
-                    raise self.damaged(
-                        f"it holds {n_arrays:,} arrays, expected at most {_MOST_ARRAYS}"
-                    )
+                    raise self.damaged(f"it holds {n_arrays:,} arrays, more than {_MOST_ARRAYS}")
                 # Nothing is packed: a small file cannot unpack to a large one.
                 if any(piece.compress_type != zipfile.ZIP_STORED for piece in archive.infolist()):
                     raise self._no_model()

@@ -41,9 +41,7 @@ def _labels(classes: NDArray) -> NDArray:
     if all(isinstance(label, str) for label in classes):
         return classes.astype(object)
     if classes.dtype.kind not in "biuf":
-        raise InputError(
-            f"labels of type {classes.dtype} have none in ONNX: train on texts or numbers"
-        )
+        raise InputError(f"ONNX has no labels of type {classes.dtype}: train on texts or numbers")
     return classes
 
 

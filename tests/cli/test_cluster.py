@@ -159,7 +159,7 @@ LABELLED = "train rows.npy m.npz --labels labels.npy "
         ("train rows.parquet m.npz", "rows.parquet: name the column that has the labels"),
         (
             "train rows.parquet m.npz --label-column king",
-            "--label-column king: no such column, there are bin0, bin1",
+            "--label-column king: expected one of bin0, bin1",
         ),
         (LABELLED + "-C 1,2", "-C: one value with --cluster; choose it on a part of the rows"),
         (

@@ -55,9 +55,7 @@ def test_plots_are_images_and_never_overwritten(tmp_path):
         with Image.open(tmp_path / name) as image:
             assert min(image.size) > 200
             assert len(image.convert("RGB").getcolors(1 << 24)) > 20
-    assert "exists already; choose another name, or pass --force" in refused(
-        "error", "--plot", plot
-    )
+    assert "already; choose another name, or pass --force" in refused("error", "--plot", plot)
     run("--plot", plot, "--force")
 
 

@@ -72,8 +72,8 @@ def test_the_kind_says_what_is_shown_unasked():
     [
         ("--measure storge", "unknown measure 'storge', did you mean 'storage'? ("),
         ("--format parquet", "--format parquet is for --records; add it, or choose"),
-        ("--records", "--records: goes with --format csv or parquet, without --measure"),
-        ("--records --format csv --json", "--records: goes with --format csv or"),
+        ("--records", "--records: for --format csv or parquet, without --measure"),
+        ("--records --format csv --json", "--records: for --format csv or"),
         ("--together --json", "--together: goes with --format text, md or latex"),
         ("--together --records --format csv", "--together: goes with --format text"),
     ],

@@ -266,9 +266,9 @@ REFUSED = [
     (RadialMap(kernel="exp-chi2"), "unknown kernel 'exp-chi2', did you mean 'chi2'"),
     (LowDimMap(low=1.0), "low=1.0: the inputs of a homogeneous kernel have a ratio and no range"),
     (LowDimMap(period=1.0), "period=1.0: the inputs of a homogeneous kernel have a ratio"),
-    (LowDimMap("rbf", low=2.0, high=1.0), "expected two numbers, low < high"),
+    (LowDimMap("rbf", low=2.0, high=1.0), "expected numbers, low < high"),
     (LowDimMap(optimal=True, norm="l1"), "optimal=True: .* goes with norm='linf'"),
-    (HarmonicMap(low=2.0, high=1.0), "low=2.0, high=1.0: expected two numbers, low < high"),
+    (HarmonicMap(low=2.0, high=1.0), "low=2.0, high=1.0: expected numbers, low < high"),
 ]
 
 

@@ -144,9 +144,7 @@ def test_data_without_a_range_have_no_optimal_period():
     message = r"^period='optimal': all values other than zero are of one size \(n_samples=2\)"
     with pytest.raises(InputError, match=message):
         HomogeneousMap(period="optimal").fit([[0.0, 2.0], [-2.0, 0.0]])
-    with pytest.raises(
-        ConfigError, match=r"^period='best': expected a positive number, or 'optimal"
-    ):
+    with pytest.raises(ConfigError, match=r"^period='best': .* a positive number, or 'optimal"):
         HomogeneousMap(period="best").fit([[1.0]])
     assert HomogeneousMap(period="optimal").learns_from_data
     assert not HomogeneousMap(period=3.0).learns_from_data

@@ -102,20 +102,18 @@ def test_sparse_form_stores_two_values_for_what_is_not_zero():
 
 
 def test_constant_pieces_are_stored_as_codes():
-    feature_map = IntersectionMap(20, "constant").fit(X)
-    assert feature_map.code_bits_ == 5
-    codes = feature_map.to_codes(X)
+    fitted = IntersectionMap(20, "constant").fit(X)
+    assert fitted.code_bits_ == 5
+    codes = fitted.to_codes(X)
     high = X.max(axis=0)
     np.testing.assert_array_equal(codes, np.floor(20 * X / high + 0.5))
-    np.testing.assert_array_equal(
-        LookupTable(feature_map.table_).take(codes), feature_map.transform(X)
-    )
+    np.testing.assert_array_equal(LookupTable(fitted.table_).take(codes), fitted.transform(X))
     shared = IntersectionMap(20, "constant", upper=7.0).fit(X)
     assert shared.table_.shape == (1, 21, 20)
     assert IntersectionMap().fit(X).code_bits_ is None
     assert not hasattr(IntersectionMap(), "to_codes")
     # The table is a formula; only the ranges are learnt.
-    assert feature_map.table_bytes_ == IntersectionMap().fit(X).table_bytes_ < 4 * 3 * 4
+    assert fitted.table_bytes_ == IntersectionMap().fit(X).table_bytes_ < 4 * 3 * 4
 
 
 def test_a_feature_of_zeros_has_no_outputs():

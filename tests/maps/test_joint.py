@@ -48,7 +48,7 @@ def test_a_function_of_differences_is_a_kernel(feature_map):
         ({"dim": 0}, "dim=0: expected a whole number of at least 1"),
         ({"sigma": 0}, "sigma=0: expected a positive number"),
         ({"kernel": "rbg"}, "unknown kernel 'rbg', did you mean 'rbf'.*, or a function"),
-        ({"low": 2.0, "high": 1.0}, "low=2.0, high=1.0: expected two numbers, low < high"),
+        ({"low": 2.0, "high": 1.0}, "low=2.0, high=1.0: expected numbers, low < high"),
         ({"kernel": lambda lam: np.exp(-lam[:, 0])}, "the signature is not even"),
         ({"kernel": lambda lam: np.exp(-(lam.sum(axis=1) ** 2))}, "the signature is not even"),
         ({"kernel": lambda lam: -np.exp(-(lam**2).sum(axis=1))}, "the signature is -1 at 0"),

@@ -21,9 +21,7 @@ def test_a_grid_is_turned_and_scaled():
     pools = polar_pool(target), polar_pool(target, 0.5, 0.4)
     plain, turned = (np.unique(np.round(np.arctan2(*pool[1:].T[::-1]), 9)) for pool in pools)
     np.testing.assert_allclose(turned - plain, np.pi / 48)
-    plain, turned = (
-        np.unique(np.linalg.norm(pool / target.step, axis=1).round(9)) for pool in pools
-    )
+    plain, turned = (np.unique(np.linalg.norm(one / target.step, axis=1).round(9)) for one in pools)
     assert (plain[:3].tolist(), turned[:3].tolist()) == ([0, 0.5, 1.0], [0, 0.4, 0.8])
 
 
@@ -37,10 +35,8 @@ def test_each_grid_is_another_and_the_first_is_the_papers(monkeypatch):
 
 @pytest.mark.slow
 def test_more_grids_are_no_worse():
-    one, several = (
-        MultiLowDimMap(dim=9, method="proj", n_grids=n, **BOX).fit(POINTS) for n in (1, 4)
-    )
-    assert several.error_ <= 1.002 * one.error_
+    one, four = (MultiLowDimMap(dim=9, method="proj", n_grids=n, **BOX).fit(POINTS) for n in (1, 4))
+    assert four.error_ <= 1.002 * one.error_
 
 
 def test_none_is_too_few():

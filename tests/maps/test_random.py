@@ -111,11 +111,9 @@ def test_fewer_projections_are_the_first_of_more(X):
 
 
 def test_signs_are_those_of_the_product(X):
-    feature_map = SignCauchyMap(64).fit(X)
-    Z = feature_map.transform(X)
-    np.testing.assert_array_equal(
-        Z, np.sign(X @ feature_map._directions(0, 64, 37, np.float64)) / 8
-    )
+    fitted = SignCauchyMap(64).fit(X)
+    Z = fitted.transform(X)
+    np.testing.assert_array_equal(Z, np.sign(X @ fitted._directions(0, 64, 37, np.float64)) / 8)
 
 
 @pytest.mark.parametrize("m", [16, 21])

@@ -173,10 +173,8 @@ def test_many_samples_are_left_to_compiled_loops(predicted, monkeypatch):
         model, predictor = (
             load(predicted / f"{name}.npz") for load in (kmaps.load_model, kmaps.load_predictor)
         )
-        rows = samples(KINDS[name][1])["float32"]
-        np.testing.assert_array_equal(
-            predictor.decision_function(rows), model.decision_function(rows)
-        )
+        X = samples(KINDS[name][1])["float32"]
+        np.testing.assert_array_equal(predictor.decision_function(X), model.decision_function(X))
 
 
 def test_what_a_predictor_says_of_itself(predicted):

@@ -75,7 +75,5 @@ def exact_distance(X, Y, name: str, gamma: float = 1.0) -> np.ndarray:
 
     with localcontext(prec=150):
         power = Decimal(gamma)
-        X, Y = (
-            [[Decimal(value) for value in row] for row in np.float64(A).tolist()] for A in (X, Y)
-        )
+        X, Y = ([[Decimal(one) for one in row] for row in np.float64(A).tolist()] for A in (X, Y))
         return np.array([[float(sum(map(term, x, y))) for y in Y] for x in X])

@@ -34,9 +34,7 @@ LEARNERS = [
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
-def test_verbose_says_how_many_problems_are_left_and_how_long_they_take(
-    learner, monkeypatch, capsys
-):
+def test_verbose_says_how_many_problems_are_left_and_for_how_long(learner, monkeypatch, capsys):
     monkeypatch.setattr("kmaps.parallel._PATIENCE_S", 0.0)
     name = type(learner).__name__
     learner.fit(X, Y)

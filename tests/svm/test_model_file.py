@@ -173,7 +173,5 @@ def test_a_file_of_very_many_arrays_is_refused_before_they_are_read(path):
     with zipfile.ZipFile(path, "a") as archive:
         for number in range(200):
             archive.writestr(f"{number}.npy", b"")
-    with pytest.raises(
-        InputError, match="a damaged model: it holds 203 arrays, expected at most 100"
-    ):
+    with pytest.raises(InputError, match="a damaged model: it holds 203 arrays, more than 100"):
         ModelFile(path)

@@ -277,10 +277,8 @@ def _spectrum(panel: str, below: str, record: Record) -> tuple[list[Series], lis
     from kmaps.maps import discrete_spectrum
 
     period, window = record["period"], record["params"].get("window", "rectangular")
-    spectrum = discrete_spectrum(
-        KERNELS[record["kernel"]], (record["dim"] - 1) // 2, period, window
-    )
-    bars = np.r_[spectrum[0], np.repeat(spectrum[1:], 2)]
+    found = discrete_spectrum(KERNELS[record["kernel"]], (record["dim"] - 1) // 2, period, window)
+    bars = np.r_[found[0], np.repeat(found[1:], 2)]
     seen = nystroem_view(record["kernel"], window, period)
     at = np.arange(1, len(bars) + 1)
     crosses = {"marker": "x", "markeredgecolor": color(0), "markeredgewidth": 1}

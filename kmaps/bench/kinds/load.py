@@ -155,14 +155,12 @@ def _presets(root: yaml.Node, content: dict[str, Any]) -> dict[str, tuple[yaml.N
         presets = content.get("presets")
         if key.value != "presets" or not isinstance(presets, dict):
             continue
-        for name, node_of_it in node.value:
+        for name, preset in node.value:
             keys = presets.get(name.value)
             if not isinstance(keys, dict):
                 continue  # the model reports it
             kept = [pair for pair in root.value if pair[0].value not in keys]
-            nodes = yaml.MappingNode(
-                root.tag, kept + node_of_it.value, root.start_mark, root.end_mark
-            )
+            nodes = yaml.MappingNode(root.tag, kept + preset.value, root.start_mark, root.end_mark)
             title = f"{content.get('experiment')}-{name.value}"
             found[name.value] = nodes, {**content, "claims": [], **keys, "experiment": title}
     return found

@@ -53,9 +53,7 @@ def compare_runs(runs: Sequence[Run], measures: Sequence[str]) -> list[Compared]
     to the first one. There is no interval where two runs are not of the same test samples.
     """
     lines = [lines_of(_named(run.records, number)) for number, run in enumerate(runs)]
-    correct = {
-        _key(n, key): found for n, run in enumerate(runs) for key, found in run.correct.items()
-    }
+    correct = {_key(n, key): of for n, run in enumerate(runs) for key, of in run.correct.items()}
     labels = line_labels(line for held in lines for line in held)
     found = [
         _compared(line, lines, measure, labels[line], correct)

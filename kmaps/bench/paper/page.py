@@ -147,9 +147,7 @@ def _evidence(
 def _conditions(records: Sequence[Record]) -> Table:
     """Return the conditions of the cells, and of cells that were timed again: values and ranges."""
     versions = {f"{k} {v}" for r in records for k, v in (r.get("versions") or {}).items()}
-    same = {
-        name: {str(r[name]) for r in records if r.get(name) not in (None, "")} for name in _SAME
-    }
+    same = {key: {str(r[key]) for r in records if r.get(key) not in (None, "")} for key in _SAME}
     rows = [
         [name, ", ".join(sorted(found))] for name, found in (same | {"versions": versions}).items()
     ]

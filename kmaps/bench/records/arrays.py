@@ -188,9 +188,7 @@ def read_correct(path: Path, records: Iterable[Record]) -> CorrectOf:
         return {}
     folder = records_file.parent
     by_key = {record["key"]: record for record in records if record["status"] == "ok"}
-    names = {
-        _split_key(record["split"]) for record in by_key.values() if record["split"] is not None
-    }
+    names = {_split_key(cell["split"]) for cell in by_key.values() if cell["split"] is not None}
     found = read_arrays(folder, [*by_key, *names], CORRECT)
     tested = {name: found.pop(name).get(_SAMPLES) for name in names & found.keys()}
     return {key: _checked(arrays, by_key[key], folder, tested) for key, arrays in found.items()}

@@ -302,9 +302,7 @@ class Claim(Model):
         if not (isinstance(name, str) and name in claims()):
             return given
         if twice := [key for key in ("text", "relation", "by") if key in given]:
-            raise ValueError(
-                f"{name} has its sentence and its criterion: leave out {', '.join(twice)}"
-            )
+            raise ValueError(f"{name} has a sentence and a criterion: leave out {', '.join(twice)}")
         of_paper = criterion(name, str(given.get("part", "")))
         return given | {"relation": of_paper.relation, "by": of_paper.by}
 

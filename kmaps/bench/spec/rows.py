@@ -157,9 +157,7 @@ def map_mistakes(
         if "estimator" in entry and takes_estimators:
             found = _estimator_mistakes(of_row)
         elif "estimator" in entry and entry.get("map") not in maps.MAPS:
-            found = iter(
-                [(("estimator",), "this kind of experiment has no third-party rows", True)]
-            )
+            found = iter([(("estimator",), "this kind has no third-party rows", True)])
         else:
             found = _entry_mistakes(of_row, kernels, row_keys)
         for place, problem, key in found:

@@ -45,9 +45,7 @@ class Range:
         except ValueError:
             low = high = np.nan
         if not (np.isfinite([low, high]).all() and low < high):
-            raise ConfigError(
-                f"range {text!r}: expected LOW:HIGH with LOW < HIGH, for example 0:255"
-            )
+            raise ConfigError(f"range {text!r}: expected LOW:HIGH with LOW < HIGH, such as 0:255")
         return cls(low, high, integers)
 
     def values(self, points: int = POINTS) -> NDArray[np.float64]:

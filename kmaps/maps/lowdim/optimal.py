@@ -239,6 +239,4 @@ def _halves(box: Box) -> list[Box]:
     low, high = box[i]
     middle = (low + high) // 2
     halves = [(*box[:i], part, *box[i + 1 :]) for part in ((low, middle), (middle, high))]
-    return [
-        half for half in halves if all(half[j][0] < half[j + 1][1] for j in range(len(half) - 1))
-    ]
+    return [box for box in halves if all(box[j][0] < box[j + 1][1] for j in range(len(box) - 1))]

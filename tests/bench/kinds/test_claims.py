@@ -15,8 +15,8 @@ claims:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ("id: A9, text: as good", "has its sentence and its criterion: leave out text, relation"),
-        ("id: A5", "has its sentence and its criterion: leave out relation"),
+        ("id: A9, text: as good", "has a sentence and a criterion: leave out text, relation"),
+        ("id: A5", "has a sentence and a criterion: leave out relation"),
         ("id: T1, text: as good", "unknown claim 'T1': expected one of the papers' (A1, "),
         ("id: as-good", "as-good needs text and relation: what is compared, and how"),
         ("id: as-good, text: so, part: exact", "only a claim of the papers has a part"),

@@ -38,9 +38,7 @@ def test_a_limit_of_passes_is_a_setting_only_where_it_is_said(cells, split):
         cell.row.label: cell
         for cell in cells_of(MEASURED.replace("{gap: 1e-3}", "{gap: 1e-3, max_iter: 2}"))
     }
-    assert [label for label, cell in limited.items() if "max_iter" not in cell.settings] == [
-        "exact"
-    ]
+    assert [name for name, cell in limited.items() if "max_iter" not in cell.settings] == ["exact"]
     for label in ("linear", CODED):
         columns = measure_cell(KIND, with_c(limited[label], 10), split).columns
         assert warned(columns) == ["stopped"]

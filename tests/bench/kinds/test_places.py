@@ -74,7 +74,7 @@ def test_mistakes_are_told(old, new, message):
 
 
 def test_images_smaller_than_a_patch_are_told():
-    with pytest.raises(ConfigError, match="patch: an image of 90 × 80 pixels has none of 96 × 96"):
+    with pytest.raises(ConfigError, match="patch: an image of 90 × 80 has none of 96 × 96"):
         placed(square(), "grid", 96, 4)
 
 

@@ -121,9 +121,7 @@ def test_times_beside_other_work_decide_nothing():
     assert (finding.verdict, finding.interval) == ("undecided", None)
     assert isnan(value(finding))
     assert finding.estimate.note == "timed once, perhaps while other programs ran"
-    repeated = [
-        again(cell, *(k * cell["train_s"] for k in (1.0, 1.1, 1.2))) for cell in (fast, beside)
-    ]
+    repeated = [again(one, *(k * one["train_s"] for k in (1, 1.1, 1.2))) for one in (fast, beside)]
     (finding,) = check(repeated, "smaller", **timed)
     assert finding.verdict == "holds"
 

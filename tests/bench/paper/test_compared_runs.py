@@ -13,9 +13,7 @@ CHI2 = "ovr chi2 homogeneous, r = 3, LIBLINEAR"
 
 
 def run(name, path=LEVELS, change=None, **columns):
-    held = [
-        record | columns | (change(record) if change else {}) for record in records()[path.name]
-    ]
+    held = [one | columns | (change(one) if change else {}) for one in records()[path.name]]
     return Run(name, held, read_correct(path, records()[path.name]))
 
 

@@ -202,9 +202,7 @@ def test_what_failed_in_the_baseline_or_is_new_passes():
         ("map_version", 2, "map_version is 2, the baseline has 1"),
     ],
 )
-def test_a_baseline_of_other_conditions_is_named_and_leaves_the_gate_undecided(
-    column, value, words
-):
+def test_a_baseline_of_other_conditions_is_named_and_leaves_it_undecided(column, value, words):
     ours = shifted(-0.5, **{column: value})
     judged = verdict(ours)
     assert judged.verdict == "not measured"

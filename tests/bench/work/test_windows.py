@@ -39,9 +39,7 @@ def test_candidates_are_judged_by_the_rules(folder, windows):
     assert 0 < cars.sum() + buses.sum() < len(cars)
     np.testing.assert_allclose(windows.x_test.sum(axis=1), 1, atol=1e-5)
     judged: Candidates = windows.judge.__self__
-    truth = [
-        scene.of_class("car")[0] for scene in load_voc(folder / "VOCdevkit/VOC2007", "test")[:6]
-    ]
+    truth = [one.of_class("car")[0] for one in load_voc(folder / "VOCdevkit/VOC2007", "test")[:6]]
     near = [overlaps(b, t).max(axis=1, initial=0) for b, t in zip(judged.boxes, truth, strict=True)]
     scores = np.concatenate(near)
     assert len(scores) == len(windows.x_test)

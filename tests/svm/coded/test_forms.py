@@ -157,9 +157,7 @@ def test_features_with_bins_elsewhere_have_no_local_form():
     tables = tabulate(SplineMap(7).fit(X), np.linspace(0, 1, 64)[None])
     assert tables.local is None
     assert len(tables.values) == 2
-    with pytest.raises(
-        ConfigError, match="form='local': only a SplineMap or a sparse IntersectionMap"
-    ):
+    with pytest.raises(ConfigError, match="form='local': only a SplineMap or a sparse Inter"):
         choose(tables, "local")
     with pytest.raises(ConfigError, match=r"form='ful': .*, did you mean 'full'"):
         choose(tables, "ful")
