@@ -144,9 +144,7 @@ def test_wheel_works_when_unpacked(wheel, tmp_path):
 def test_the_packages_of_contributing_are_those_on_disk():
     text = (ROOT / "CONTRIBUTING.md").read_text()
     named = set(re.findall(r"^\| `(kmaps/[\w/]+)(?:\.py)?` \|", text, re.MULTILINE))
-    packages = {
-        str(one.parent.relative_to(ROOT)) for one in (ROOT / "kmaps").rglob("*/__init__.py")
-    }
+    packages = {str(at.parent.relative_to(ROOT)) for at in (ROOT / "kmaps").rglob("*/__init__.py")}
     modules = {
         str(path.with_suffix("").relative_to(ROOT)) for path in (ROOT / "kmaps").glob("[!_]*.py")
     }

@@ -96,9 +96,7 @@ def test_a_caller_is_checked(tmp_path):
 
 X = np.random.default_rng(0).random((12, 4))
 HIDDEN = np.ma.masked_array(X, mask=X < 0.2)
-ESTIMATORS = [
-    getattr(kmaps, name) for name in kmaps.__all__ if hasattr(getattr(kmaps, name), "fit")
-]
+ESTIMATORS = [getattr(kmaps, key) for key in kmaps.__all__ if hasattr(getattr(kmaps, key), "fit")]
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)

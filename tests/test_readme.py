@@ -195,9 +195,7 @@ def measured(record, columns):
 
 
 def test_examples_are_valid():
-    kinds = [
-        parse(block).kind for block in re.findall(r"```yaml\n(.*?)```", EXPERIMENTS, re.DOTALL)
-    ]
+    kinds = [parse(one).kind for one in re.findall(r"```yaml\n(.*?)```", EXPERIMENTS, re.DOTALL)]
     assert {"classification", "scaling", "random-features", "pairs", "trade-off"} <= set(kinds)
 
 

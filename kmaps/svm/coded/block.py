@@ -26,8 +26,7 @@ from numpy.typing import NDArray
 from kmaps._loops import train as loops
 from kmaps._loops.vectors import aligned_zeros
 from kmaps.checks import present
-from kmaps.svm.coded.descent import farthest
-from kmaps.svm.coded.problem import CodedProblem, apart, is_close, random_state, starting_point
+from kmaps.svm.coded.problem import CodedProblem, apart, far, is_close, random_state, starting_point
 from kmaps.svm.losses import Floats
 from kmaps.svm.reduction import Places
 
@@ -276,16 +275,16 @@ def follow(block: CodedProblem, state: State, total: Table, length: float) -> St
     """Go along the direction.
 
     Numbers: the size of the residual, the square of the clipped part of the step, its square, and
-    how far it goes at most (`farthest`), to a `POWER`.
+    how far it goes at most (`far`), to a `POWER`.
     """
     climb = _climb_of(state)
     step, rest = climb.step + length * climb.direction, climb.rest - length * climb.curved
     state = replace(state, climb=replace(climb, step=step, rest=rest))
     alpha = state.alpha[climb.free]
     cut = np.clip(alpha + step, climb.low, climb.high) - (alpha + step)
-    far = min(farthest(step, alpha, climb.low, climb.high), _FARTHEST) ** POWER
+    reach = min(far(step, alpha, climb.low, climb.high), _FARTHEST) ** POWER
     sizes = rest**2 / climb.diagonal, cut**2 * climb.diagonal, step**2 * climb.diagonal
-    return StepResult(state, None, (*(float(np.sum(size)) for size in sizes), far))
+    return StepResult(state, None, (*(float(np.sum(size)) for size in sizes), reach))
 
 
 def propose(block: CodedProblem, state: State, total: Table, scale: float) -> StepResult:

@@ -17,6 +17,7 @@ from kmaps.svm.coded.problem import (
     CodedProblem,
     CodedSolution,
     apart,
+    far,
     is_close,
     random_state,
     rescaled,
@@ -169,17 +170,12 @@ def aim(tol: float, gap: float) -> float:
     return min(max(MARGIN * tol / gap, 0.1), MARGIN)
 
 
-def farthest(step: NDArray, alpha: NDArray, low: NDArray, high: NDArray) -> float:
-    """Return how far a step goes at most, as a multiple of the way to the bound."""
-    return float(np.max(np.abs(step) / np.where(step > 0, high - alpha, alpha - low), initial=0.0))
-
-
-def parts(far: float) -> tuple[float, ...]:
+def parts(reach: float) -> tuple[float, ...]:
     """Return the parts of a step to try; the last stays inside the bounds, so that it gains.
 
     One that is cut loses where only the sum of its changes bends nothing, as on constant rows.
     """
-    return 1.0, 1 / 4, 1 / 16, 1 / max(64.0, far)
+    return 1.0, 1 / 4, 1 / 16, 1 / max(64.0, reach)
 
 
 def _stretch(task: loops.Task, alpha: NDArray, margins: NDArray, weights: NDArray) -> float:
@@ -217,7 +213,7 @@ class Face:
         low = np.where(self.alpha > 0, 0, -self.task.upper)
         high = np.where(self.alpha > 0, self.task.upper, 0)
         wanted = self._conjugate_gradients(slopes, change, low, high)
-        for part in parts(farthest(wanted, self.alpha, low, high)):
+        for part in parts(far(wanted, self.alpha, low, high)):
             step = np.clip(self.alpha + part * wanted, low, high) - self.alpha
             of_constant, curved = self._product(step, change)
             gain = float(np.sum(step * (slopes - curved / 2)))

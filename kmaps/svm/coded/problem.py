@@ -106,6 +106,11 @@ def starting_point(task: loops.Task, alpha: Floats | None) -> Floats:
     return np.clip(alpha, -task.upper if task.two_sided else 0, task.upper)
 
 
+def far(step: NDArray, alpha: NDArray, low: NDArray, high: NDArray) -> float:
+    """Return how far a step goes at most, as a multiple of the way to the bound."""
+    return float(np.max(np.abs(step) / np.where(step > 0, high - alpha, alpha - low), initial=0.0))
+
+
 def rescaled(task: loops.Task, solution: CodedSolution) -> CodedSolution:
     """Return the multiple of a solution that is best for the primal.
 

@@ -172,22 +172,22 @@ class Rounds:
         self.climb_due = self.spent + (0 if good else pause)
 
     def _conjugate_gradients(self, n_free: float, size: float, constant: float) -> float:
-        """Find a step; return how far it goes at most, as `descent.farthest`."""
+        """Find a step; return how far it goes at most, as `far`."""
         run, first = self.workers.run, size
         for _ in range(descent.STEPS):
             (curvature,) = run(blocks.bend, constant)
             self.spent += n_free
             length = size / max(curvature, descent.FLAT * size)
-            remaining, cut, square, far = run(blocks.follow, length)
+            remaining, cut, square, reach = run(blocks.follow, length)
             if cut > descent.CUT * square or remaining <= descent.ENOUGH**2 * first:
                 break
             (constant,) = run(blocks.turn_direction, remaining / size)
             size = remaining
-        return far ** (1 / blocks.POWER)
+        return reach ** (1 / blocks.POWER)
 
-    def _proposed(self, n_free: float, far: float) -> float:
+    def _proposed(self, n_free: float, reach: float) -> float:
         """Take as much of a step as the dual grows by; return by how much."""
-        for part in descent.parts(far):
+        for part in descent.parts(reach):
             (constant,) = self.workers.run(blocks.propose, part)
             (gained,) = self.workers.run(blocks.gain, constant)
             self.spent += n_free

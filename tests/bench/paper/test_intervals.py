@@ -88,9 +88,7 @@ def six_combinations(rng, n_train=15, n_test=200, shift=0.0):
         pytest.param(700, 100, 100, 10, marks=pytest.mark.slow),
     ],
 )
-def test_random_splits_of_one_pool_rarely_differ_unless_the_rows_do(
-    pool, n_train, n_test, n_splits
-):
+def test_random_splits_of_one_pool_rarely_differ_unless_rows_do(pool, n_train, n_test, n_splits):
     rng = np.random.default_rng(4)
     wrong = np.zeros(3)
     for _ in range(RUNS):
@@ -109,7 +107,7 @@ def test_random_splits_of_one_pool_rarely_differ_unless_the_rows_do(
 
 
 @pytest.mark.parametrize("with_outcomes", [pytest.param(True, marks=pytest.mark.slow), False])
-def test_six_combinations_that_share_sets_rarely_differ_unless_the_rows_do(with_outcomes):
+def test_six_combinations_that_share_sets_rarely_differ_unless_rows_do(with_outcomes):
     """Without outcomes also where the test sets are drawn from populations of their own."""
     rng = np.random.default_rng(5)
     wrong = np.zeros(2)

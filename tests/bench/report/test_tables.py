@@ -75,9 +75,7 @@ def test_latex():
     assert rows in text
     assert "accuracy, \\%; mean $\\pm$ std over 2 splits}\n" in text
     assert "\\label{tab:trial-digits-intensity-ovo-accuracy}\n" in text
-    assert text.startswith(
-        "% needs \\usepackage{booktabs,graphicx}; bold: best map of its column\n"
-    )
+    assert text.startswith("% needs \\usepackage{booktabs,graphicx}; bold: best map of its")
 
 
 def test_titles_say_what_rows_share():
