@@ -169,14 +169,16 @@ class OrthogonalFrequencies(DenseFrequencies):
     def _make_orthogonal(self, stacks: NDArray, columns: NDArray) -> Iterator[float]:
         """Fill ``columns`` (stacks, d, n) with the first directions of each; yield the part done.
 
-        Panels of them are made orthogonal to those before, twice, for the rounding of the first.
+        Panels of them are made orthogonal to those before, twice, for the rounding of the first; a
+        single one stays in single precision, as frequencies of this version always were.
         """
         (_, d, n_columns), width = columns.shape, super()._block_size()
+        dtype = float if n_columns > width else np.float32
         for first in range(0, n_columns, width):
             last = min(first + width, n_columns)
             members = (stacks[:, None] * d + np.arange(first, last)).ravel()
             numbers = normals(self.key, _NORMALS, members, d).reshape(len(stacks), last - first, d)
-            panel, before = numbers.transpose(0, 2, 1).astype(float), columns[..., :first]
+            panel, before = numbers.transpose(0, 2, 1).astype(dtype), columns[..., :first]
             for _ in range(2 if first else 0):
                 panel = panel - before @ (before.transpose(0, 2, 1) @ panel)
             panel, upper = np.linalg.qr(panel)
