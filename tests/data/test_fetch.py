@@ -160,7 +160,9 @@ def test_offline_asks_nobody_and_may_be_switched_off(tiny, get, serve, monkeypat
 
 
 def test_places_that_cannot_be_used(tiny, get, tmp_path):
-    with pytest.raises(ConfigError, match=r"mirror /no/folder: no such folder; give a folder or"):
+    with pytest.raises(
+        ConfigError, match=r"mirror /no/folder: no such folder; give one, or an http"
+    ):
         get(mirror="/no/folder")
     (tmp_path / "file").write_text("")
     message = r"cannot write to .*/file/x: Not a directory; choose another"
