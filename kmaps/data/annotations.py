@@ -1,7 +1,7 @@
 """Images with boxes around objects: PASCAL VOC 2007 and INRIA person in their official layouts.
 
-Neither is downloaded: unpack the archives and give the folder. Boxes are (left, top, right, bottom)
-in pixels counted from 0, the ends excluded; the files count from 1 and include them.
+kmaps downloads neither: unpack the archives and give the folder. Boxes are (left, top, right,
+bottom) in pixels counted from 0, and exclude the ends; the files count from 1 and include the ends.
 """
 
 import re
@@ -31,7 +31,7 @@ _INRIA_BOX = re.compile(
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """An image file and the boxes (objects, 4) and classes of the objects in it.
+    """An image file, and the boxes (objects, 4) and the classes of its objects.
 
     Objects that are ``difficult`` count neither when they are found nor when they are missed.
     """
@@ -58,8 +58,8 @@ def load_voc(folder: str | Path, image_set: str) -> list[Scene]:
     if not listed.is_file():
         there = ", ".join(sorted(path.stem for path in listed.parent.glob("*.txt"))) or "none"
         raise DataError(
-            f"{listed}: not there (image sets: {there}); give the folder VOCdevkit/VOC2007 of the "
-            "unpacked archives"
+            f"{listed}: no such file (image sets: {there}); give the folder VOCdevkit/VOC2007 of "
+            "the unpacked archives"
         )
     names = [line.split()[0] for line in listed.read_text("ascii").splitlines() if line.strip()]
     return [_read_voc(folder, name) for name in names]
@@ -80,7 +80,7 @@ def _read_voc(folder: Path, name: str) -> Scene:
 
 
 def load_inria(folder: str | Path, part: str) -> list[Scene]:
-    """Read the scenes of a part, Train or Test, of INRIA person: with people, then without.
+    """Read the scenes of INRIA person's part, Train or Test: scenes with people come first.
 
     The folder is ``INRIAPerson``, where each part has ``pos``, ``neg`` and ``annotations``.
     """
@@ -89,7 +89,7 @@ def load_inria(folder: str | Path, part: str) -> list[Scene]:
     root = Path(folder) / part
     for needed in ("pos", "neg", "annotations"):
         if not (root / needed).is_dir():
-            raise DataError(f"{root / needed}: not there; give the unpacked folder INRIAPerson")
+            raise DataError(f"{root / needed}: no such folder; give the unpacked INRIAPerson")
     people, without = (sorted((root / part).iterdir()) for part in ("pos", "neg"))
     scenes = [_read_inria(root, path) for path in people]
     return scenes + [_scene(path.stem, path, [], [], []) for path in without]
@@ -98,13 +98,13 @@ def load_inria(folder: str | Path, part: str) -> list[Scene]:
 def _read_inria(root: Path, image: Path) -> Scene:
     path = root / "annotations" / f"{image.stem}.txt"
     try:
-        # The people's names in it are in Latin-1.
+        # The file names its authors in Latin-1.
         text = read_text(path, encoding="latin-1")
     except OSError as error:
         raise DataError(f"{path}: {error.strerror}") from error
     boxes = [[int(n) for n in found] for found in _INRIA_BOX.findall(text)]
     if not boxes:
-        raise DataError(f"{path}: no bounding box of a person")
+        raise DataError(f"{path}: has no bounding box of a person")
     return _scene(image.stem, image, boxes, [INRIA_CLASS] * len(boxes), [False] * len(boxes))
 
 

@@ -1,9 +1,9 @@
 """Reading archives without trusting them.
 
 Nothing is ever extracted to a path that the archive names: wanted members are read into memory
-under the reader's own names. An archive with a member that would leave its folder, a link or a
-device is refused as a whole all the same, because it is not the dataset. Messages leave the name
-of the file to the caller, who knows where it came from.
+under names that the reader gives them. An archive with a member that would leave its folder, a link
+or a device is nevertheless refused as a whole, because it is not the dataset. Messages do not name
+the file: the caller adds the name, and knows where the file came from.
 """
 
 import gzip
@@ -31,15 +31,15 @@ _UNREADABLE = (
     tarfile.TarError,
     zipfile.BadZipFile,
     lzma.LZMAError,
-    RuntimeError,  # encrypted, packed in a way that Python lacks, headers nested without end
-    # What the readers of headers stumble over.
+    RuntimeError,  # encryption, compression that Python lacks, endlessly nested headers
+    # The readers of headers raise these.
     *(ValueError, KeyError, IndexError, OverflowError, struct.error),
 )
-_HEADER_BYTES = 1 << 20  # that a tar may have between two members
-UNWANTED_BYTES = 1 << 26  # that a file may have besides those wanted
+_HEADER_BYTES = 1 << 20  # a tar may have as many between two members
+UNWANTED_BYTES = 1 << 26  # a file may have as many in addition to those wanted
 _MEMBERS = 1 << 18
-_PACKED = 1100  # times: zlib makes a thousandth of zeros, nothing packs better
-_PACKED_IMAGES = 64  # times, and far more than images can be
+_PACKED = 1100  # the largest ratio: zlib packs zeros to a thousandth, and nothing packs better
+_PACKED_IMAGES = 64  # the same ratio for images, whose real ratio is far lower
 
 Report = Callable[[int, int], object]
 _Entry = tuple[str, int, Callable[[], bytes]]
@@ -55,10 +55,10 @@ def describe(path: Path) -> str:
 
 
 def read_file(path: Path, size: int, report: Report) -> tuple[bytes, str, int]:
-    """Read a file, decompressed when it is gzip.
+    """Read a file, and decompress it if it is gzip.
 
-    Returned are at most ``size`` bytes of the content, whatever the file unpacks to, and the
-    SHA-256 and the size of the whole content. ``report(done, total)`` counts compressed bytes.
+    Return at most ``size`` bytes of the content, however large it is, and the SHA-256 and the size
+    of the whole content. ``report(done, total)`` counts compressed bytes.
     """
     digest, content, content_size = hashlib.sha256(), bytearray(), 0
     with _readable(path), open(path, "rb") as raw, _decompressed(raw) as stream:
@@ -76,11 +76,11 @@ def read_file(path: Path, size: int, report: Report) -> tuple[bytes, str, int]:
 def read_members(
     path: Path, rename: Callable[[str], str | None], largest: int, report: Report
 ) -> dict[str, bytes]:
-    """Read the wanted members of a tar, tar.gz or zip, also of a tar inside a zip.
+    """Read the wanted members of a tar, a tar.gz, a zip or a tar inside a zip.
 
-    ``rename`` gives the name to keep a member under, from its path in the archive, or None to leave
-    it out; a wanted member of more than ``largest`` bytes is refused. ``report(done, total)``
-    counts compressed bytes.
+    ``rename`` takes a member's path in the archive and returns the name to keep it under, or None
+    to leave it out; a wanted member of more than ``largest`` bytes is refused.
+    ``report(done, total)`` counts compressed bytes.
     """
     contents: dict[str, bytes] = {}
     kept = 0
@@ -96,7 +96,7 @@ def read_members(
             if name is None:
                 continue
             if size > largest or name in contents:
-                reason = f"has {size:,} bytes" if size > largest else "is there twice"
+                reason = f"has {size:,} bytes" if size > largest else "occurs twice"
                 raise DataError(f"refused: member {member!r} {reason}")
             kept += size
             if kept > _PACKED_IMAGES * total + largest:
@@ -127,22 +127,22 @@ def _decompressed(raw: IO[bytes]) -> AbstractContextManager[IO[bytes]]:
 
 
 def _refuse_nameless(name: str) -> None:
-    # tarfile gives bytes that are no UTF-8 as halves of pairs.
+    # tarfile decodes bytes that are not UTF-8 as surrogates.
     text = not any("\ud800" <= letter <= "\udfff" for letter in name)
     if not text or not PurePosixPath(name).name:
-        raise _Unsafe(f"member {name!r} has no name of a file")
+        raise _Unsafe(f"member {name!r} has no valid file name")
 
 
 def _refuse_bomb(number: int, member: str, size: int, packed: int) -> None:
-    """Refuse a member that no file of this size holds: reading over it would not end."""
+    """Refuse a member too large for a file of this size: skipping it would take forever."""
     if number >= _MEMBERS:
         raise _Unsafe(f"it has more than {_MEMBERS:,} members")
     if not 0 <= size <= _PACKED * packed:
-        raise _Unsafe(f"member {member!r} claims {size:,} bytes, in a file of {packed:,}")
+        raise _Unsafe(f"member {member!r} claims {size:,} bytes, in a file of {packed:,} bytes")
 
 
 class _Metered(RawIOBase):
-    """A stream of which no more is read than was allowed: tarfile takes headers of any size."""
+    """A stream that limits how much is read, because tarfile reads headers of any size."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream, self.left = stream, 2 * _HEADER_BYTES
@@ -151,12 +151,12 @@ class _Metered(RawIOBase):
         content = self._stream.read(size)
         self.left -= len(content)
         if self.left < 0:
-            raise _Unsafe(f"headers of more than {_HEADER_BYTES:,} bytes")
+            raise _Unsafe(f"it has headers of more than {_HEADER_BYTES:,} bytes")
         return content
 
 
 def _tar_entries(raw: IO[bytes]) -> Iterator[_Entry]:
-    # gzip is opened here: the stream reader of tarfile takes a truncated file for a whole one.
+    # gzip is opened here because tarfile's stream reader accepts a truncated file as a whole one.
     with (
         _decompressed(raw) as unpacked,
         _Metered(unpacked) as stream,
@@ -178,7 +178,7 @@ def _zip_entries(raw: IO[bytes]) -> Iterator[_Entry]:
             name = member.filename
             _refuse_outside(name)
             if not name:
-                raise _Unsafe("a member has no name")  # is_dir() looks at its last letter
+                raise _Unsafe("a member has no name")  # is_dir() reads the name's last letter
             kind = stat.S_IFMT(member.external_attr >> 16)
             if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
                 raise _Unsafe(f"member {name!r} is a link or a device")

@@ -1,10 +1,9 @@
 """The cache: one folder per dataset, verified when it is written, checked quickly when it is read.
 
 A dataset's folder appears under its name in one rename, complete, with a stamp that lists every
-file's size, time of writing and SHA-256. Later a file of another size is damaged; one of another
-time is hashed again, which also lets a cache be copied, and every file where it is asked for
-(``verify``). ``.work/`` next to the datasets holds unfinished work: a lock, broken downloads,
-incomplete folders.
+file's size, time of writing and SHA-256. Later, a file of another size counts as damaged. A file of
+another time is hashed again, so that a cache can be copied; with ``verify`` every file is hashed.
+``.work/`` next to the datasets holds unfinished work: a lock, broken downloads, incomplete folders.
 """
 
 import hashlib
@@ -24,17 +23,17 @@ from kmaps.data.yaml_text import read_text
 from kmaps.errors import DataError, locking
 
 STAMP = "stamp.json"
-_STAMP_CHARACTERS = 1 << 28  # a million files
+_STAMP_CHARACTERS = 1 << 28  # enough for a million files
 _BAD_STAMP = (OSError, ValueError, KeyError, TypeError, AttributeError)
-# Raised when the files that a format keeps change; older folders are then written again.
+# Raise it when the files that a format keeps change: older folders are then written again.
 LAYOUT = 1
 
 
 def cache_root(data_dir: str | Path | None = None) -> Path:
-    """Return the folder of the datasets: given, of ``KMAPS_DATA_DIR``, or the platform's cache."""
+    """Return the given folder of datasets, else ``KMAPS_DATA_DIR``, else the platform's cache."""
     chosen = data_dir or os.environ.get("KMAPS_DATA_DIR")
     if not chosen:
-        import platformdirs  # only where nobody says where
+        import platformdirs
 
         chosen = platformdirs.user_cache_path("kmaps", appauthor=False)
     return Path(chosen).expanduser().absolute()
@@ -53,9 +52,9 @@ def keep(
     *,
     verify: bool = False,
 ) -> bool:
-    """Have a folder in the cache, whole, and return whether ``write(folder)`` was to write it.
+    """Make sure that the cache has a whole folder; return whether ``write(folder)`` wrote it.
 
-    The digest says which content the folder of this name is to have.
+    The digest identifies the content that the folder of this name must have.
     """
 
     def is_whole() -> bool:
@@ -67,7 +66,7 @@ def keep(
     if is_whole():
         return False
     with lock(root, name, on_wait):
-        if is_whole():  # by the process that we waited for
+        if is_whole():  # the process that held the lock wrote it
             return False
         _install(root, name, digest, write)
     return True
@@ -81,10 +80,10 @@ def stamped_files(
     *,
     verify: bool = False,
 ) -> list[str]:
-    """Return the paths of a dataset's files, from its folder, in code-point order.
+    """Return the paths of a dataset's files, relative to its folder, in code-point order.
 
-    ``damaged`` receives the path of each file that differs from the written one, and the
-    difference; without this mapping, the first such file is an error.
+    ``damaged`` receives the path of each file that has changed since it was written, and how;
+    without this mapping, the first such file is an error.
     """
     folder, repair = root / name, repair_hint(name)
     if not folder.is_dir():
@@ -104,7 +103,7 @@ def stamped_files(
 
 
 def verified(root: Path) -> dict[str, str]:
-    """Hash every file of the cache; return the defect, or an empty text, of each folder."""
+    """Hash every file of the cache; return each folder's defects, an empty text without any."""
     found = {}
     for folder in sorted(path.parent for path in root.glob(f"*/{STAMP}")):
         try:
@@ -133,11 +132,11 @@ def _fault(path: Path, size: int, mtime_ns: int, sha256: str, *, verify: bool) -
     try:
         found = path.stat()
         if not stat.S_ISREG(found.st_mode):
-            return "not a regular file"
+            return "is not a regular file"
         if found.st_size != size:
-            return f"{found.st_size:,} bytes, expected {size:,}"
+            return f"has {found.st_size:,} bytes, expected {size:,}"
         if (verify or found.st_mtime_ns != mtime_ns) and _sha256(path) != sha256:
-            return "changed since it was verified"
+            return "has changed since it was verified"
     except OSError as error:
         return f"cannot be read: {error.strerror}"
     return None
@@ -146,7 +145,7 @@ def _fault(path: Path, size: int, mtime_ns: int, sha256: str, *, verify: bool) -
 def _install(root: Path, name: str, digest: str, write: Callable[[Path], object]) -> None:
     """Put the files that ``write(folder)`` writes into the cache, whole or not at all."""
     staging = work_folder(root, name) / "staging"
-    shutil.rmtree(staging, ignore_errors=True)  # left by a killed process; ours is the lock
+    shutil.rmtree(staging, ignore_errors=True)  # a killed process left it: we hold the lock
     fresh, old = staging / uuid.uuid4().hex, staging / uuid.uuid4().hex
     fresh.mkdir(parents=True)
     try:
@@ -180,9 +179,9 @@ def _sha256(path: Path) -> str:
 
 @contextmanager
 def lock(root: Path, name: str, on_wait: Callable[[], object]) -> Iterator[None]:
-    """Hold the right to write one dataset; a second process waits until the first is done.
+    """Hold the lock for writing a dataset; a second process waits until the first is done.
 
-    The system gives the lock back when a process dies. ``on_wait`` is called before waiting.
+    The system releases the lock when a process dies. ``on_wait`` is called before waiting.
     """
     work = work_folder(root, name)
     work.mkdir(parents=True, exist_ok=True)

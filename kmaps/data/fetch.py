@@ -1,7 +1,7 @@
-"""Getting a dataset into the cache: mirrors first, then the publishers, each verified.
+"""Fetching a dataset into the cache, from mirrors first, then from the publishers.
 
-A source that is missing, unreachable, damaged or simply another file is left for the next one; the
-error at the end says what was wrong with each.
+Every file is verified. If a source is missing, unreachable, damaged or another file, the next
+one is tried; the error at the end says what was wrong with each.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ class Download:
     """The result of :func:`download`.
 
     The status is ``present``, ``downloaded``, ``repaired`` or ``embedded`` (then there is no
-    folder); notes say what went wrong on the way: sources that failed, a damaged cache.
+    folder). Notes say what went wrong before: sources that failed, a damaged cache.
     """
 
     name: str
@@ -48,13 +48,13 @@ def download(
     verify: bool = False,
     progress: Progress | None = None,
 ) -> Download:
-    """Fetch a dataset, verify it and put it into the cache; do nothing when it is there.
+    """Fetch a dataset, verify it and put it into the cache; do nothing if the cache has it.
 
-    It is there when its files have the size and the time, or else the digest, with which they were
-    written; with ``verify``, every file is hashed.
+    The cache has it if its files have the size and the time, or else the digest, with which they
+    were written; with ``verify``, every file is hashed.
     Mirrors, by default ``KMAPS_MIRROR``, are tried before the publishers; each has one folder per
     dataset: ``mnist/train-images-idx3-ubyte.gz``. With ``offline``, or ``KMAPS_OFFLINE=1``, only
-    folders serve. ``progress(label, done, total)`` is called as bytes come in.
+    mirrors that are folders are used. ``progress(label, done, total)`` is called as bytes arrive.
     """
     manifest = name if isinstance(name, Manifest) else load_manifest(name)
     get_format(manifest)
@@ -109,7 +109,7 @@ class _Job:
     def write(self, fresh: Path) -> None:
         folder = self.root / self.manifest.name
         if folder.exists():
-            self.notes.append(f"{folder} was damaged or of another version; it is replaced")
+            self.notes.append(f"{folder} was damaged or had another version; it is replaced")
         self.status = "repaired" if folder.exists() else "downloaded"
         payloads = {source.role: self.obtain(source).payload for source in self.manifest.files}
         get_format(self.manifest).store(payloads, self.manifest, fresh)
@@ -127,7 +127,7 @@ class _Job:
             except DataError as error:
                 failures.append(str(error))
         if self.offline:
-            failures.append("offline, so no address was tried")
+            failures.append("kmaps is offline, so no address was tried")
         raise DataError(
             f"{source.path}: no source has it: {'; '.join(failures)}; "
             "name a folder or an address that has it with mirror=PLACE or KMAPS_MIRROR"
@@ -137,25 +137,25 @@ class _Job:
         for mirror in self.mirrors:
             if not _is_url(mirror):
                 files = [Path(mirror).expanduser() / path for path in source.mirror_paths]
-                # When there is none, the first is tried all the same, and reported as missing.
+                # If there is none, the first one is tried nevertheless, and reported as missing.
                 yield next((file for file in files if file.exists()), files[0])
             elif not self.offline:
                 yield from (f"{str(mirror).rstrip('/')}/{path}" for path in source.mirror_paths)
         yield from () if self.offline else source.urls
 
     def _from_url(self, url: str, source: SourceFile) -> Content:
-        # Named by the address: two of them may serve different packings of the same content.
+        # The address is in the name: two of them may serve different packings of one content.
         key = hashlib.sha256(url.encode()).hexdigest()[:16]
         target = self._downloads() / f"{key}-{Path(source.path).name}"
         for last in (False, True):
-            # Besides the wanted members, an archive may hold as much again.
+            # An archive may hold as much again in addition to the wanted members.
             largest = 2 * source.size + UNWANTED_BYTES
             resumed = fetch_url(url, target, partial(self.report, source.path), largest=largest)
             try:
                 return self._verified(target, source, url)
             except DataError:
                 target.unlink(missing_ok=True)
-                # The old beginning may not belong to the new end: then once more from the start.
+                # The old beginning may not fit the new end: try once more from the start.
                 if last or not resumed:
                     raise
         raise AssertionError("the second attempt returns or raises")

@@ -1,7 +1,7 @@
-"""From files to datasets: the content of each format, its form in the cache, its loading.
+"""From files to datasets: formats say how files are decoded, kept in the cache and loaded.
 
 A format decodes a source file into its content and digest, stores verified contents in a form that
-loads fast, and loads that form. The order of the samples follows from the names of the members,
+loads fast, and loads this form. The order of the samples follows from the names of the members,
 never from the order in which an archive lists them.
 """
 
@@ -36,10 +36,10 @@ _PGM = re.compile(rb"P5" + _GAP + rb"(\d{1,9})" + _GAP + rb"(\d{1,9})" + _GAP + 
 class Dataset:
     """Images with their labels: label ``i`` means ``class_names[i]``.
 
-    Images are an array (n, height, width) of grey levels 0 … ``max_level``, or files when they
-    differ in size. Groups are official subsets (``""`` where there is none), clusters groups that
-    no split divides; ``damaged`` names samples whose files have changed since they were verified,
-    and how. The digest is the manifest's, of the content.
+    Images are an array (n, height, width) of grey levels 0 … ``max_level``, or files if they
+    differ in size. Groups are official subsets (``""`` where there is none); clusters are groups
+    that no split divides; ``damaged`` says which samples' files have changed since they were
+    verified, and how. The digest is the manifest's digest of the content.
     """
 
     name: str
@@ -55,7 +55,7 @@ class Dataset:
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """Vectors X, float32 (n, d), dense or CSR, with their labels, as in :class:`Dataset`."""
+    """Vectors X, float32 (n, d), dense or CSR; the other fields are those of :class:`Dataset`."""
 
     name: str
     X: "AnyMatrix"
@@ -77,8 +77,8 @@ class Content:
 class Format:
     """How the files of a dataset are decoded, stored and loaded.
 
-    ``decode`` and ``store`` are None for an embedded dataset; all images of a ``shaped`` one have
-    the shape that the manifest must give; the samples of a ``tabular`` one are rows of a matrix.
+    ``decode`` and ``store`` are None for an embedded dataset. All images of a ``shaped`` dataset
+    have the shape that its manifest must give; the samples of a ``tabular`` one are table rows.
     """
 
     load: Callable[[Manifest, Path, list[str]], Samples]
@@ -112,7 +112,7 @@ def _sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-# Images of one shape are kept as three arrays, which load fast.
+# Images of one shape are kept as three arrays because these load fast.
 
 
 def _store_arrays(images: NDArray, labels: NDArray, groups: NDArray, folder: Path) -> None:
@@ -133,10 +133,10 @@ def read_idx(content: bytes, where: str, n_dims: int) -> NDArray[np.uint8]:
     """Return the array in an idx file: two zeros, type, number of axes, sizes, then the data."""
     header = bytes([0, 0, 8, n_dims])  # 8: unsigned bytes
     if content[:4] != header:
-        raise DataError(f"{where}: not idx: expected {header!r} in front, got {content[:4]!r}")
+        raise DataError(f"{where}: not an idx file: expected {header!r}, got {content[:4]!r}")
     start = 4 + 4 * n_dims
     if len(content) < start:
-        raise DataError(f"{where}: {len(content)} bytes, shorter than an idx header of {start}")
+        raise DataError(f"{where}: has {len(content)} bytes, its idx header needs {start}")
     shape = struct.unpack_from(f">{n_dims}I", content, 4)
     if len(content) != start + math.prod(shape):
         raise DataError(f"{where}: {len(content):,} bytes do not hold an array of shape {shape}")
@@ -268,7 +268,7 @@ def _store_pgms(payloads: Mapping[str, dict], manifest: Manifest, folder: Path) 
     _store_arrays(images.reshape(len(names), *manifest.shape), labels, groups, folder)
 
 
-# Digits and tables that scikit-learn ships: nothing is downloaded or stored.
+# scikit-learn brings these digits and tables: nothing is downloaded or stored.
 
 
 def _load_shipped(shipped: str, manifest: Manifest, folder: Path, paths: list[str]) -> Samples:
@@ -282,7 +282,7 @@ def _load_shipped(shipped: str, manifest: Manifest, folder: Path, paths: list[st
     if digest != manifest.digest:
         raise DataError(
             f"{manifest.name}: expected sha256 {manifest.digest}, got {digest}: this scikit-learn "
-            "has other samples than kmaps was tested with"
+            "has other samples than the one that kmaps was tested with; install another version"
         )
     return samples, bunch.target.astype(np.int64), np.full(len(samples), "")
 
@@ -296,7 +296,7 @@ def _archive(manifest: Manifest) -> set[str]:
     return {"archive"}
 
 
-FORMATS: dict[str, Format] = {  # the formats that manifests name
+FORMATS: dict[str, Format] = {
     "scikit-learn-digits": _shipped("digits", tabular=False),
     "scikit-learn-breast-cancer": _shipped("breast_cancer", tabular=True),
     "scikit-learn-wine": _shipped("wine", tabular=True),

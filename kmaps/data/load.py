@@ -1,4 +1,4 @@
-"""The one way to the samples of a dataset, wherever they come from."""
+"""Loading the samples of a dataset, wherever they come from."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,10 +23,10 @@ def load_dataset(
     """Load images or a table: from the cache, from scikit-learn, or from the user's files.
 
     The cache is ``data_dir``, ``KMAPS_DATA_DIR`` or the platform's folder for caches. ``skip_bad``
-    accepts damaged image files, named in the result, unless a class has no others.
+    accepts damaged image files, which the result names, unless all of a class are damaged.
     """
     if not isinstance(name, str | Manifest):
-        from kmaps.data.user_tables import load_user_files  # with readers, which need SciPy
+        from kmaps.data.user_tables import load_user_files  # imports SciPy, which takes long
 
         return load_user_files(name, data_dir=data_dir)
     manifest = name if isinstance(name, Manifest) else load_manifest(name)
@@ -40,7 +40,7 @@ def load_dataset(
         return Table(manifest.name, samples, y, groups, manifest.digest, manifest.classes)
     damaged = {row: faults[path] for row, path in enumerate(paths) if path in faults}
     if gone := set(y.tolist()) - set(np.delete(y, list(damaged)).tolist()):
-        which = f"{root / manifest.name}: no image of {manifest.classes[min(gone)]!r} is left"
+        which = f"{root / manifest.name}: every image of {manifest.classes[min(gone)]!r} is damaged"
         raise DataError(f"{which}; {repair_hint(manifest.name)}")
     about = manifest.digest, manifest.classes, manifest.max_level
     return Dataset(manifest.name, samples, y, groups, *about, damaged)

@@ -1,8 +1,8 @@
-"""Manifests: where a dataset comes from, and the digest that says it is the right one.
+"""Manifests: where a dataset comes from, and the digest that identifies it.
 
 A digest always covers the decompressed content, so that a repacked mirror is accepted and a wrong
 file never is. The content of a single file is its bytes; the content of several files, or of an
-archive, is the list of its members as ``sha256sum`` prints it, in code-point order of the paths
+archive, is their list as ``sha256sum`` prints it, in code-point order of the paths
 (:func:`tree_digest`).
 """
 
@@ -23,17 +23,17 @@ from kmaps.errors import ConfigError, suggest
 
 @dataclass(frozen=True)
 class SourceFile:
-    """One file to fetch; digest and size are of the decompressed content."""
+    """One file to fetch, with the digest and the size of its decompressed content."""
 
-    path: str  # in a mirror: mnist/train-labels-idx1-ubyte.gz
-    urls: tuple[str, ...]  # at the publishers, in the order to try them
+    path: str  # its place in a mirror: mnist/train-labels-idx1-ubyte.gz
+    urls: tuple[str, ...]  # the publishers' addresses, in the order to try them
     sha256: str
     size: int
-    role: str = "archive"  # what the file is to the dataset's format
+    role: str = "archive"  # how the dataset's format uses the file
 
     @property
     def mirror_paths(self) -> tuple[str, ...]:
-        """Paths to look for in a mirror: ours, then the same folder with the official names."""
+        """The paths to try in a mirror: this path, then the official names in its folder."""
         folder = PurePosixPath(self.path).parent
         official = (str(folder / url.rsplit("/", 1)[-1]) for url in self.urls)
         return tuple(dict.fromkeys((self.path, *official)))
@@ -44,10 +44,10 @@ class Manifest:
     """The description of a dataset before any file is fetched.
 
     Label ``i`` means ``classes[i]``. The digest (SHA-256) is the digest of the only file, or the
-    tree digest of the files. Groups are the official subsets; the shape (height, width) is None
-    when images differ, ``n_samples`` where the manifest does not say. ``first_per_class`` keeps
-    this many images of each class, in name order. The protocol is the usual split
-    (:func:`kmaps.data.draw_split`). Without files, the dataset comes with a dependency.
+    tree digest of the files. Groups are the official subsets; the shape (height, width) is None if
+    the sizes of images differ, ``n_samples`` if the manifest does not state it. ``first_per_class``
+    keeps this many images of each class, in name order. The protocol is the usual split
+    (:func:`kmaps.data.draw_split`). A dataset without files comes with a dependency.
     """
 
     name: str
@@ -78,7 +78,7 @@ class Manifest:
 def tree_digest(digests: Mapping[str, str]) -> str:
     """Return the digest of several files from the digest of each.
 
-    It is the SHA-256 of the lines ``<sha256>  <path>``, in code-point order of the paths: what
+    It is the SHA-256 of the lines ``<sha256>  <path>``, in code-point order of the paths, which
     ``LC_ALL=C sha256sum $(paths in order) | sha256sum`` prints.
     """
     total = hashlib.sha256()
@@ -96,8 +96,8 @@ def packaged() -> tuple[str, ...]:
 def available() -> list[str]:
     """Return the names of the datasets that have a manifest.
 
-    The datasets that come with kmaps precede the user's, in the folders of ``KMAPS_DATA_PATH``,
-    which is written as ``PATH`` is.
+    The datasets that come with kmaps precede the user's datasets, which lie in the folders of
+    ``KMAPS_DATA_PATH``, separated as in ``PATH``.
     """
     found = {path.stem for folder in _user_folders() for path in folder.glob("*.yaml")}
     return [*packaged(), *sorted(found - set(packaged()))]
@@ -111,13 +111,13 @@ def _user_folders() -> list[Path]:
 def load_manifest(name: str, folder: str | Path | None = None) -> Manifest:
     """Return the manifest of a dataset that comes with kmaps, or of the user's NAME.yaml.
 
-    It is looked for in ``folder`` and in the folders of ``KMAPS_DATA_PATH``.
+    The user's file is looked for in ``folder`` and in the folders of ``KMAPS_DATA_PATH``.
     """
     if name in packaged():
         return _packaged_manifest(name)
     folders = [*([] if folder is None else [Path(folder)]), *_user_folders()]
     files = [place / f"{name}.yaml" for place in folders]
-    found = next((file for file in files if os.path.isfile(file)), None)  # no name is too long
+    found = next((file for file in files if os.path.isfile(file)), None)  # takes any name
     if found is None:
         known = available()
         raise ConfigError(
@@ -170,12 +170,12 @@ def _inconsistencies(digest: str, sources: list[SourceFile]) -> Iterable[str]:
     if not sources:
         return
     if len({source.role for source in sources}) < len(sources):
-        yield "files: several files need a role each, all different"
+        yield "files: each of several files needs a role that no other has"
     derived = sources[0].sha256
     if len(sources) > 1:
         derived = tree_digest({source.role: source.sha256 for source in sources})
     if digest != derived:
-        yield f"digest: expected {derived}, which follows from the files, got {digest}"
+        yield f"digest: expected {derived}, the digest of the files, got {digest}"
 
 
 def _required(made: type[Manifest | SourceFile]) -> set[str]:
@@ -246,7 +246,7 @@ _shape = _rule(
 _MANIFEST_RULES = {
     "name": _matches(
         r"(?!(con|prn|aux|nul|(com|lpt)\d)$)[a-z0-9][a-z0-9_-]*",
-        "lower-case letters, digits, - or _, and no name of a device of Windows",
+        "lower-case letters, digits, - or _, and not a name that Windows reserves",
     ),
     "title": _text,
     "licence": _text,

@@ -1,6 +1,6 @@
 """Drawing the training and the test set.
 
-A split depends on the names of the dataset and the protocol and on its number, never on the method
+A split depends on the name of the dataset, on the protocol and on its number, never on the method
 that will use it: every method sees the same samples.
 """
 
@@ -24,7 +24,7 @@ Samples = Dataset | Table
 
 _FORMS = (
     "{train: 10000, test: 10000} or {train: 0.7}, with or without {stratified: true}, {official: "
-    "true} without or with {train: 10000}, {train: [groups], test: [groups]} without or with "
+    "true} with or without {train: 10000}, {train: [groups], test: [groups]} with or without "
     "{choose: 2}, or {train_per_class: 30, test_per_class: 20}"
 )
 _KEYS = ("train", "test", "stratified", "choose", "official", "train_per_class", "test_per_class")
@@ -36,8 +36,8 @@ def draw_split(dataset: Samples, protocol: Mapping[str, Any], split: int) -> Spl
     A protocol is one of
 
     - ``{train: n, test: m}``: a disjoint draw from all samples, uniform, not stratified;
-    - ``{train: 0.7, test: 0.2}``: the same with fractions of all samples; without ``test``, of
-      numbers or fractions, the rest is tested on;
+    - ``{train: 0.7, test: 0.2}``: the same with fractions of all samples; without ``test``, here
+      and above, all other samples are the test set;
     - either of them with ``stratified: true``: each class is drawn in proportion to its size;
     - ``{train_per_class: n, test_per_class: m}``: n samples of every class to train, at most m of
       the rest to test;
@@ -45,11 +45,11 @@ def draw_split(dataset: Samples, protocol: Mapping[str, Any], split: int) -> Spl
     - ``{choose: k, train: [names], test: [names]}``: a split for every choice of k of the training
       groups and one of the test groups, the latter changing first;
     - ``{official: true}``: the groups ``train`` and ``test``;
-    - ``{official: true, train: n}``: n samples of the group ``train``, the group ``test``; a larger
-      n adds samples.
+    - ``{official: true, train: n}``: n samples of the group ``train``, and the group ``test``; a
+      larger n adds samples.
 
-    Drawn samples are in random order, groups in the dataset's. Where the dataset has ``clusters``,
-    numbers and fractions draw whole ones, with no more samples together than asked for.
+    Drawn samples are in random order, groups in the dataset's order. If the dataset has
+    ``clusters``, numbers and fractions draw whole clusters, with at most that many samples.
     """
     check_protocol(protocol)
     found = _drawn(dataset, protocol, split)
@@ -85,14 +85,14 @@ def _numbers(dataset: Samples, protocol: Mapping[str, Any]) -> tuple[int, int]:
         n_test = n - n_train
     elif isinstance(test, int):
         n_test = test
-    else:  # of 0.7 and 0.3 both may be rounded up
+    else:  # 0.7 and 0.3 may both be rounded up
         n_test = round(test * n) - (train + test <= 1 and round(train * n) + round(test * n) > n)
     if min(n_train, n_test) < 1 or n_train + n_test > n:
         asked = f"train {train}" if test is None else f"train {train} and test {test}"
         raise ConfigError(
-            f"{dataset.name}: {asked} ask for {n_train + n_test} samples, there are {n}"
+            f"{dataset.name}: {asked} need {n_train + n_test} samples, and the dataset has {n}"
             if n_train + n_test > n
-            else f"{dataset.name}: {asked} of {n} samples leaves none to train or to test on"
+            else f"{dataset.name}: {asked} of {n} samples leave none to train or to test on"
         )
     return n_train, n_test
 
@@ -102,8 +102,8 @@ def _draw_stratified(
 ) -> Split:
     if dataset.clusters is not None:
         raise ConfigError(
-            f"{dataset.name}: stratified would divide groups that belong together; leave one of "
-            "the two out"
+            f"{dataset.name}: stratified would divide groups that belong together; leave out "
+            "stratified or the groups"
         )
     sizes = np.bincount(dataset.y, minlength=len(dataset.class_names))
     of_train = _shares(n_train, sizes)
@@ -112,7 +112,7 @@ def _draw_stratified(
         if not count:
             raise ConfigError(
                 f"{dataset.name}: class {name!r} has {size} samples, too few for one of them to be "
-                f"among {n_train} to train on"
+                f"among the {n_train} training samples; draw more"
             )
     members = [rng.permutation(np.flatnonzero(dataset.y == label)) for label in range(len(sizes))]
     ends = zip(members, of_train, of_train + of_test, strict=True)
@@ -122,10 +122,10 @@ def _draw_stratified(
 
 
 def _shares(total: int, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return whole numbers in proportion to some sizes, as many as ``total`` together."""
+    """Return whole numbers in proportion to some sizes; their sum is ``total``."""
     exact = total * sizes / sizes.sum()
     shares = np.floor(exact).astype(np.int64)
-    # The rest goes to the largest remainders, among equal ones to the first.
+    # The rest goes to the largest remainders, and among equal ones to the first.
     left = np.argsort(shares - exact, kind="stable")[: total - int(shares.sum())]
     shares[left] += 1
     return shares
@@ -138,13 +138,13 @@ def _draw_clusters(dataset: Samples, n_train: int, n_test: int, rng: np.random.G
     first = int(np.searchsorted(ends, n_train, side="right"))
     taken = int(ends[first - 1]) if first else 0
     last = int(np.searchsorted(ends, taken + n_test, side="right"))
-    # Of all samples, those that whole clusters left out of training are tested on.
+    # If all samples are drawn, the clusters that are not trained on are the test set.
     if n_train + n_test == len(dataset.y):
         last = len(names)
     if not first or last == first:
         raise ConfigError(
-            f"{dataset.name}: no whole group of the {len(names)} is as small as train {n_train} "
-            f"and test {n_test}; ask for more"
+            f"{dataset.name}: each of the {len(names)} groups is larger than train {n_train} or "
+            f"test {n_test}; draw more samples"
         )
     train, test = (np.isin(number, order[part]) for part in (slice(first), slice(first, last)))
     return rng.permutation(np.flatnonzero(train)), rng.permutation(np.flatnonzero(test))
@@ -231,10 +231,10 @@ def _part_of_official(dataset: Samples, n_train: int, split: int) -> Split:
     train, test = _by_groups(dataset, ["train"], ["test"])
     if n_train > len(train):
         raise ConfigError(
-            f"{dataset.name}: train {n_train} asks for more than the {len(train)} samples of the "
+            f"{dataset.name}: train {n_train} is more than the {len(train)} samples of the "
             "group 'train'"
         )
-    # The seed does not depend on n, so that the samples of a smaller one are among them.
+    # The seed does not depend on n, so that a larger n keeps the samples of a smaller n.
     rng = _generator(dataset.name, {"official": True, "train": "some"}, split)
     return rng.permutation(train)[:n_train], test
 
@@ -248,10 +248,10 @@ def _draw_per_class(
         members = rng.permutation(np.flatnonzero(dataset.y == label))
         if len(members) <= n_train:
             raise ConfigError(
-                f"{dataset.name}: train_per_class {n_train} leaves nothing of class {name!r} to "
-                f"test: it has {len(members)} samples"
+                f"{dataset.name}: train_per_class {n_train} leaves no sample of class {name!r} "
+                f"to test on: the class has {len(members)}"
             )
         train.append(members[:n_train])
         test.append(members[n_train : n_train + n_test])
-    # Mixed, so that folds cut from consecutive samples see every class.
+    # The order is random so that folds of consecutive samples have every class.
     return rng.permutation(np.concatenate(train)), rng.permutation(np.concatenate(test))

@@ -1,8 +1,8 @@
-"""One HTTP download that continues where it broke off.
+"""An HTTP download that continues where it broke off.
 
-pooch, the usual helper, fetches into a temporary file that it deletes on failure and compares the
-digest of the packed file; here the bytes stay in ``NAME.part`` and the next attempt, or the next
-run, asks the server for the rest.
+pooch, the usual library for this, fetches into a temporary file that it deletes on failure, and
+compares the digest of the packed file. Here the bytes stay in ``NAME.part``, and the next attempt
+or the next run asks the server for the rest.
 """
 
 import http.client
@@ -18,13 +18,13 @@ from urllib.parse import urljoin
 
 from kmaps.errors import DataError
 
-_PAUSES_S = (0.5, 1.0)  # before the second and the third attempt
-_TIMEOUT_S = (10, 30)  # to connect, between two packets
+_PAUSES_S = (0.5, 1.0)  # before the second and before the third attempt
+_TIMEOUT_S = (10, 30)  # for the connection, and between two packets
 _CHUNK_BYTES = 1 << 18
-_LEAST_RATE = 10_000  # bytes per second, over _PATIENCE_S: with the limit it bounds the whole time
-_PATIENCE_S = 60  # also for the header, redirections included
+_LEAST_RATE = 10_000  # bytes per second, over _PATIENCE_S; with `largest` it bounds the whole time
+_PATIENCE_S = 60  # also for the header, with all redirections
 _REDIRECTIONS = 5
-_WAITING_CHUNKS = 8  # in memory
+_WAITING_CHUNKS = 8  # at most so many wait in memory
 
 _Take = Callable[[float], Any]
 
@@ -42,14 +42,14 @@ def fetch_url(
 ) -> bool:
     """Download ``url`` to ``target``, which appears only when it is complete.
 
-    An existing target counts as downloaded. ``report(done, total)`` is called as bytes come in;
-    total may be None. Returned is whether the file comes from several answers, or from an earlier
-    call: if its content is wrong, fetching it from the start may help.
+    An existing target counts as downloaded. ``report(done, total)`` is called as bytes arrive;
+    total may be None. Return whether the file comes from several answers or from an earlier call:
+    if its content is wrong, fetching it from the start may help.
 
-    Raises a DataError if the server refuses, breaks off or is too slow too often: then the bytes
-    are kept; or if it sends more than ``largest`` bytes: then they are deleted.
+    Raise a DataError if the server refuses, or breaks off or is too slow in every attempt (the
+    bytes are kept), or if it sends more than ``largest`` bytes (they are deleted).
     """
-    import requests  # here: it takes longer to import than the rest of the package
+    import requests  # imported late: it takes longer than the rest of the package
     import urllib3
 
     if target.exists():
@@ -63,7 +63,7 @@ def fetch_url(
         except _Endless as error:
             part.unlink(missing_ok=True)
             raise DataError(f"{url}: {error}") from error
-        # ValueError: what Python says of addresses and chunks that are none.
+        # Python raises ValueError for invalid addresses and chunks.
         except (
             *(requests.RequestException, urllib3.exceptions.HTTPError, _Interrupted),
             *(http.client.HTTPException, ValueError),
@@ -82,7 +82,7 @@ def fetch_url(
 def _go_on(url: str, part: Path, report: Callable[[int, int | None], object], largest: int) -> bool:
     """Append the missing bytes to ``part``, or write all of it when the server cannot go on."""
     done = _size(part)
-    # identity: a server that compresses on the fly counts other bytes than ours.
+    # A server that compresses on the fly would count other bytes: hence "identity".
     headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={done}-"} if done else {})
     with _asked(url, headers) as take:
         response = take(_PATIENCE_S)
@@ -99,7 +99,6 @@ def _go_on(url: str, part: Path, report: Callable[[int, int | None], object], la
             done = 0
         resumed = done > 0
         length = response.headers.get("Content-Length", "")
-        # One that is no number says nothing.
         total = done + int(length) if re.fullmatch(r"\d{1,18}", length) else None
         _refuse_endless(total or done, largest)
         with open(part, "ab" if done else "wb") as file:
@@ -109,7 +108,7 @@ def _go_on(url: str, part: Path, report: Callable[[int, int | None], object], la
                 file.write(chunk)
                 report(done, total)
     if total is not None and done != total:
-        raise _Interrupted(f"{done:,} of {total:,} bytes came")
+        raise _Interrupted(f"the connection ended after {done:,} of {total:,} bytes")
     return resumed
 
 
@@ -117,8 +116,8 @@ def _go_on(url: str, part: Path, report: Callable[[int, int | None], object], la
 def _asked(url: str, headers: dict[str, str]) -> Iterator[_Take]:
     """Yield a function that returns a response, then the chunks of its body, empty at its end.
 
-    It waits for so many seconds at most, and then returns None. The answer is read by a thread
-    that is left alone then: a server that sends one byte per second keeps whoever reads a header.
+    It waits for the given seconds at most, and then returns None. A thread reads the answer, and is
+    abandoned then: a server that sends one byte per second blocks whatever reads a header.
     """
     arrived: Queue[Any] = Queue(_WAITING_CHUNKS)
     ended = Event()
@@ -135,7 +134,7 @@ def _asked(url: str, headers: dict[str, str]) -> Iterator[_Take]:
         yield take
     finally:
         ended.set()
-        with suppress(Empty):  # the thread may wait for a place in it
+        with suppress(Empty):  # the thread may wait for a place in the queue
             while True:
                 arrived.get_nowait()
 
@@ -145,7 +144,7 @@ def _read_answer(url: str, headers: dict[str, str], arrived: Queue[Any], ended: 
 
     try:
         with requests.Session() as session:
-            # Followed here: requests reads the body of a redirection, however long it is.
+            # We follow redirections: requests would read their bodies, however long they are.
             target, session.get_redirect_target = session.get_redirect_target, lambda answer: None
             for _ in range(_REDIRECTIONS + 1):
                 response = session.get(url, headers=headers, stream=True, timeout=_TIMEOUT_S)
@@ -168,11 +167,11 @@ def _read_answer(url: str, headers: dict[str, str], arrived: Queue[Any], ended: 
 
 def _refuse_endless(size: int, largest: int) -> None:
     if size > largest:
-        raise _Endless(f"{size:,} bytes or more, the file has {largest:,} at most")
+        raise _Endless(f"the server sends {size:,} bytes or more, expected at most {largest:,}")
 
 
 def _chunks(take: _Take) -> Iterator[bytes]:
-    """Yield the body as it comes; a server that sends a byte now and then has broken off."""
+    """Yield the body as it arrives; a server that is too slow counts as broken off."""
     came, since = 0, time.monotonic()
     while (chunk := take(since + _PATIENCE_S - time.monotonic())) != b"":
         if chunk is not None:
@@ -181,12 +180,12 @@ def _chunks(take: _Take) -> Iterator[bytes]:
         waited = time.monotonic() - since
         if waited >= _PATIENCE_S:
             if came < _LEAST_RATE * waited:
-                raise _Interrupted(f"{came:,} bytes came in {waited:.0f} s, which is too slow")
+                raise _Interrupted(f"{came:,} bytes arrived in {waited:.0f} s, which is too slow")
             came, since = 0, time.monotonic()
 
 
 def _content_range(header: str) -> tuple[int | None, int | None]:
-    """Return the first byte and the whole size that a Content-Range header states."""
+    """Return the first byte and the total size that a Content-Range header states."""
     match = re.fullmatch(r"bytes (?:(\d+)-\d+|\*)/(?:(\d+)|\*)", header)
     first, whole = match.groups() if match else (None, None)
     return first and int(first), whole and int(whole)

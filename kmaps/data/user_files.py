@@ -1,4 +1,4 @@
-"""The user's data: a description of the files, and a digest that shows changes."""
+"""The user's data: a description of the files, and a digest that changes with them."""
 
 import hashlib
 import json
@@ -15,12 +15,12 @@ from kmaps.data.manifest import tree_digest
 from kmaps.errors import ConfigError, DataError, InputError
 
 SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp")
-"""Files of a folder that count as images; others are left alone."""
+"""Files with these suffixes count as images; other files of a folder are ignored."""
 
 
 @dataclass(frozen=True)
 class Listed:
-    """Images in their order: files, names within the folder or list, labels, further columns."""
+    """Images in order: their files, names within the folder or list, labels, further columns."""
 
     paths: list[Path]
     names: list[str]
@@ -32,14 +32,15 @@ class Listed:
 class UserFiles:
     """The user's files that make a dataset; :func:`kmaps.data.load_dataset` loads it.
 
-    ``rows`` has the file of the samples under ``""``, or two of them under ``train`` and ``test``,
-    which are then its groups: tables that :func:`kmaps.io.open_reader` opens, or ``images``: a
-    folder with a folder per class, or a ``.csv`` that lists paths relative to it. ``labels`` has
-    the files of the labels, by the same names, unless the files of the samples have them.
+    ``rows`` has the file of the samples under ``""``, or two files under ``train`` and ``test``,
+    which are then the groups of the dataset. A file is a table that :func:`kmaps.io.open_reader`
+    opens; with ``images`` it is a folder with a folder per class, or a ``.csv`` that lists paths
+    relative to it. ``labels`` has the files of the labels, by the same names, unless the files of
+    the samples have labels.
 
-    The columns are labels; groups that no split divides; official subsets; a name of each row,
-    which must differ; paths of images. They are looked for in the ``.csv`` of the labels, if there
-    is one, otherwise in the file of the samples.
+    Columns hold labels, groups that no split divides, official subsets, a different name for each
+    row, or paths of images. They are in the ``.csv`` of the labels, if there is one, otherwise in
+    the file of the samples.
     """
 
     name: str
@@ -71,7 +72,7 @@ class UserFiles:
             "zero_based": self.zero_based,
         }
         digests = {"how": hashlib.sha256(json.dumps(how, sort_keys=True).encode()).hexdigest()}
-        # The names of the files do not depend on where they are.
+        # These names do not depend on the places of the files.
         files = {f"rows {part}": path for part, path in self.rows.items() if not path.is_dir()}
         files |= {f"labels {part}": path for part, path in self.labels.items()}
         for part in self.rows if self.images else ():
@@ -83,7 +84,7 @@ class UserFiles:
         return tree_digest(digests)
 
     def listed(self, part: str) -> Listed:
-        """Return the images of a part: in code-point order of a folder, in the order of a list."""
+        """Return the images of a part, in code-point order of a folder or in the list's order."""
         place, aside = self.rows[part], list(self.aside.values())
         columns = self.image_column, self.label_column
         if place.is_dir():
@@ -95,15 +96,15 @@ class UserFiles:
             raise DataError(f"{place}: no such file or folder")
         if self.image_column is None or self.label_column is None:
             raise ConfigError(
-                f"{place}: a list of images needs image_column and label_column, which have the "
-                "paths and the labels"
+                f"{place}: a list of images needs image_column and label_column, the columns of "
+                "the paths and of the labels"
             )
         return _in_list(place, self.image_column, self.label_column, aside)
 
 
 def _sha256(path: Path, name: str) -> str:
     if path.exists() and not path.is_file():
-        raise DataError(f"{name}: {path}: a device, a pipe or a folder, expected a file")
+        raise DataError(f"{name}: {path}: is a device, a pipe or a folder, expected a file")
     try:
         with open(path, "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -126,14 +127,14 @@ def _in_folder(folder: Path) -> Listed:
             if path.suffix.lower() in SUFFIXES and path.name[0] != "."
         ]
         if not found:
-            raise DataError(f"{folder / label}: no image in it ({', '.join(SUFFIXES)})")
+            raise DataError(f"{folder / label}: has no image ({', '.join(SUFFIXES)})")
         names += sorted(found)
         labels += [label] * len(found)
     return Listed([folder / name for name in names], names, np.array(labels), {})
 
 
 def _in_list(path: Path, image_column: str, label_column: str, aside: Sequence[str]) -> Listed:
-    from kmaps.io import read_columns  # with readers that a table's digest does not need
+    from kmaps.io import read_columns  # imported late: a table's digest needs no readers
 
     columns = read_columns(path, [image_column, label_column, *aside])
     names = columns[image_column].tolist()

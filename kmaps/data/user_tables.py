@@ -1,4 +1,4 @@
-"""Loading the user's data: tables by way of the cache, images from where they are."""
+"""Loading the user's data: tables through the cache, images from their places."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,11 +17,11 @@ from kmaps.data.user_files import UserFiles
 from kmaps.errors import DataError, InputError
 from kmaps.samples import AnyMatrix
 
-_READING = 1  # raised when the same files give other samples: caches are read again
+_READING = 1  # raise it when the same files give other samples: tables are then read again
 
 
 def load_user_files(files: UserFiles, *, data_dir: str | Path | None = None) -> Dataset | Table:
-    """Return the samples; tables are read once, and kept under the digest of their files."""
+    """Return the samples; a table is read once and kept in the cache, by its files' digest."""
     return _images(files) if files.images else _table(files, cache_root(data_dir))
 
 
@@ -49,7 +49,7 @@ def _table(files: UserFiles, root: Path) -> Table:
 
 def _write(files: UserFiles, folder: Path) -> None:
     if files.digest_now() != files.digest:
-        raise DataError(f"{files.name}: its files were changed meanwhile; start again")
+        raise DataError(f"{files.name}: its files changed while they were read; try again")
     parts = _read_parts(files)
     y, classes = _classes_of({part: rows.y for part, rows in parts.items()}, files.name)
     sizes = {part: (rows.aside, len(rows.y)) for part, rows in parts.items()}
@@ -73,8 +73,8 @@ def _groups_of(
 ) -> tuple[NDArray[np.str_], NDArray[np.str_] | None]:
     """Return the official subset of each sample, and its group that no split divides.
 
-    Without a column of subsets, and in one file, the groups are the subsets: then a split may name
-    those to train on.
+    If there is one file without a column of subsets, the groups are the subsets too, so that a
+    split may name the groups to train on.
     """
     columns = {
         what: np.concatenate([aside[column] for aside, _ in parts.values()])
@@ -84,8 +84,8 @@ def _groups_of(
         names, counts = np.unique(columns["id"], return_counts=True)
         if (counts > 1).any():
             raise InputError(
-                f"{files.name}: column {files.id_column!r}: {names[counts.argmax()]!s} stands in "
-                f"{counts.max()} rows, expected another in each"
+                f"{files.name}: column {files.id_column!r}: {names[counts.argmax()]!s} occurs in "
+                f"{counts.max()} rows, expected a different name in each"
             )
     given = np.repeat(list(parts), [size for _, size in parts.values()])
     clusters = columns.get("group")
@@ -95,7 +95,7 @@ def _groups_of(
 
 
 def _classes_of(labels: Mapping[Any, NDArray], name: str) -> tuple[NDArray[np.int64], tuple]:
-    """Return the labels of all parts as numbers from 0, and the classes that these mean, sorted."""
+    """Return the labels of all parts as numbers from 0, and the sorted classes they stand for."""
     texts = {part: given.dtype.kind == "U" for part, given in labels.items()}
     if all(texts.values()):
         every = io.typed_labels(np.concatenate([*labels.values()]))
@@ -104,8 +104,8 @@ def _classes_of(labels: Mapping[Any, NDArray], name: str) -> tuple[NDArray[np.in
             f"{part} {io.few_labels(np.unique(given))}" for part, given in labels.items()
         )
         raise InputError(
-            f"{name}: the labels are text in one part and numbers in the other ({listed}); write "
-            "them alike"
+            f"{name}: the labels are text in one part and numbers in the other ({listed}); use one "
+            "form"
         )
     else:
         every = io.whole_labels(np.concatenate([*labels.values()]))
@@ -116,8 +116,8 @@ def _classes_of(labels: Mapping[Any, NDArray], name: str) -> tuple[NDArray[np.in
         )
     if len(classes) == len(y):
         raise InputError(
-            f"{name}: each of {len(y)} rows has another label ({io.few_labels(classes)}); "
-            "name a column of classes"
+            f"{name}: each of {len(y)} rows has a different label "
+            f"({io.few_labels(classes)}); name a column of classes"
         )
     return y.astype(np.int64), tuple(map(str, classes.tolist()))
 
@@ -134,10 +134,10 @@ class _Rows:
 def _read_parts(files: UserFiles) -> dict[str, _Rows]:
     readers = {part: _open(files, part) for part in files.rows}
     if len({reader.index_base for reader in readers.values()}) > 1:
-        bases = ", ".join(f"{one.name} from {one.index_base}" for one in readers.values())
-        raise InputError(f"{files.name}: indices count {bases}; say zero_based: true or false")
+        bases = ", ".join(f"from {one.index_base} in {one.name}" for one in readers.values())
+        raise InputError(f"{files.name}: indices count {bases}; set zero_based to true or false")
     if any(reader.index_base is not None for reader in readers.values()):
-        # A svmlight file has as many columns as its largest index needs, not as there are.
+        # The largest index of one svmlight file may be less than the number of columns.
         widest = max(reader.n_features for reader in readers.values())
         readers = {part: _open(files, part, widest) for part in files.rows}
         _check_bases(files, list(readers.values()))
@@ -166,20 +166,21 @@ def _holds_columns(labels: Path | None) -> bool:
 
 
 def _check_bases(files: UserFiles, readers: Sequence[io.Reader]) -> None:
-    """Refuse parts of which one may count from 0 and another from 1, which would shift columns."""
+    """Refuse parts that may count from 0 and from 1: the columns of one would be shifted."""
     unsure = [reader for reader in readers if not reader.certain_base]
     if unsure and len(readers) > 1:
         raise InputError(
-            f"{files.name}: neither index 0 nor the last one of all parts occurs in "
-            f"{unsure[0].name}, so it may count from another number than they; say zero_based: "
-            "false if all count from 1, true if from 0"
+            f"{files.name}: {unsure[0].name} has neither index 0 nor the largest index of all "
+            "parts, so that its indices may count from 0 or from 1; set zero_based to false if all "
+            "parts count from 1, to true if from 0"
         )
 
 
 def _check_alike(first: io.Reader, other: io.Reader) -> None:
     if first.n_features != other.n_features:
         raise InputError(
-            f"{other.name} has {other.n_features} columns, {first.name} has {first.n_features}"
+            f"{other.name} has {other.n_features} columns, {first.name} has {first.n_features}; "
+            "give both the same columns"
         )
     for place, (ours, theirs) in enumerate(
         zip(first.columns or (), other.columns or (), strict=False), 1
@@ -195,12 +196,12 @@ def _read_part(files: UserFiles, part: str, reader: io.Reader) -> _Rows:
     labels = files.labels.get(part)
     if labels is None and not reader.has_labels:
         raise InputError(
-            f"{reader.name}: holds no labels; name a file of them (labels), or the column that has "
-            "them (label_column)"
+            f"{reader.name}: holds no labels; name a file of labels (labels), or the column that "
+            "has them (label_column)"
         )
     X, y, aside = io.read_whole(reader, dtype=np.dtype(np.float32))
     if labels is not None:
-        # As text where the file is: only the labels of all parts show their type.
+        # Labels of text files stay text: only all parts together show their type.
         y = io.read_labels(labels, column=files.label_column, classes=np.array([""]))
         if _holds_columns(labels):
             aside = io.read_columns(labels, list(files.aside.values())) if files.aside else {}

@@ -75,7 +75,9 @@ def test_voc(voc):
 
 
 def test_voc_that_is_not_whole(voc):
-    with pytest.raises(DataError, match=r"Main/test\.txt: not there \(image sets: car_val, val\)"):
+    with pytest.raises(
+        DataError, match=r"Main/test\.txt: no such file \(image sets: car_val, val\)"
+    ):
         load_voc(voc, "test")
     path = voc / "Annotations" / "000005.xml"
     for text in ("<annotation>", VOC.replace("<ymax>34</ymax>", ""), VOC.replace(">26<", ">x<")):
@@ -106,11 +108,11 @@ def test_inria(inria):
 def test_inria_that_is_not_whole(inria):
     with pytest.raises(ConfigError, match="unknown part 'test', did you mean 'Test'"):
         load_inria(inria, "test")
-    with pytest.raises(DataError, match="Train/pos: not there"):
+    with pytest.raises(DataError, match="Train/pos: no such folder"):
         load_inria(inria, "Train")
     path = inria / "Test" / "annotations" / "crop_1.txt"
     path.write_text("# PASCAL Annotation Version 1.00")
-    with pytest.raises(DataError, match=r"crop_1\.txt: no bounding box of a person"):
+    with pytest.raises(DataError, match=r"crop_1\.txt: has no bounding box of a person"):
         load_inria(inria, "Test")
     path.unlink()
     with pytest.raises(DataError, match=r"crop_1\.txt: No such file"):

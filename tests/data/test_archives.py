@@ -114,7 +114,7 @@ HOSTILE = {
         for kind in LINKS
     },
     "zip with a link": (zipped_link(), "'a/y' is a link or a device; use another"),
-    "tar with a name twice": (tarred(*TWO, TWO[0]), "member 'a/x' is there twice"),
+    "tar with a name twice": (tarred(*TWO, TWO[0]), "member 'a/x' occurs twice"),
     "tar with a large member": (tarred(("a/z", bytes(1001))), "member 'a/z' has 1,001 bytes"),
     **{
         f"{share} of a {suffix}": (whole[: int(share * len(whole))], "truncated or damaged: ")
@@ -125,15 +125,15 @@ HOSTILE = {
         b"<!DOCTYPE html><html>Not here</html>",
         "; the file has 36 bytes and begins b'<!DOCTYPE html><'",
     ),
-    "tar without a name": (tar_header(b""), "has no name of a file"),
-    "tar with a name that is no text": (tar_header(b"\xff\xfe"), "has no name of a file"),
+    "tar without a name": (tar_header(b""), "has no valid file name"),
+    "tar with a name that is no text": (tar_header(b"\xff\xfe"), "has no valid file name"),
     "tar of 2^87 bytes": (
         tar_header(size=b"\x80" + (2**87).to_bytes(11, "big")),
         "claims 154,742,504,910,672,534,362,390,528 bytes, in a file of 2,048",
     ),
     "tar of negative size": (tar_header(size=b"\xff" * 12), "claims -1 bytes"),
     "pax of 2^95 bytes": (pax(size=str(2**95)), "bytes, in a file of"),
-    "pax without a name": (pax(path=""), "has no name of a file"),
+    "pax without a name": (pax(path=""), "has no valid file name"),
     "pax with a map that is none": (pax(**{"GNU.sparse.map": "0,1,x"}), "truncated or damaged"),
     "zip without a name": (zipped(("ab", b"x")).replace(b"ab", b"\0b"), "a member has no name"),
     "zip with a name that is no text": (

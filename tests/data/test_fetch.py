@@ -152,7 +152,9 @@ def test_offline_asks_nobody_and_may_be_switched_off(tiny, get, serve, monkeypat
     server = serve(tiny.folder)
     monkeypatch.setenv("KMAPS_OFFLINE", value)
     for offline in [True, False] if value == "1" else [True]:
-        with pytest.raises(DataError, match="no source has it: offline, so no address was tried"):
+        with pytest.raises(
+            DataError, match="no source has it: kmaps is offline, so no address was tried"
+        ):
             get(server.url, mirror=server.url, offline=offline)
     assert server.requests == []
     if value != "1":
@@ -179,8 +181,8 @@ def flip(path):
 @pytest.mark.parametrize(
     ("name", "damage", "reason"),
     [
-        ("images.npy", lambda path: path.write_bytes(b""), "images.npy: 0 bytes, expected 158"),
-        ("images.npy", flip, "images.npy: changed since it was verified"),
+        ("images.npy", lambda path: path.write_bytes(b""), "images.npy: has 0 bytes, expected 158"),
+        ("images.npy", flip, "images.npy: has changed since it was verified"),
         ("labels.npy", Path.unlink, "No such file"),
         ("stamp.json", Path.unlink, "No such file"),
         *(
@@ -200,7 +202,7 @@ def test_damaged_cache_is_reported_and_repaired(tiny, root, get, name, damage, r
     assert files_of(root) == before
     done = get()
     assert done.status == "repaired"
-    assert done.notes == (f"{root}/tiny was damaged or of another version; it is replaced",)
+    assert done.notes == (f"{root}/tiny was damaged or had another version; it is replaced",)
     assert_is_tiny(tiny, root)
 
 
@@ -212,7 +214,7 @@ def test_bytes_that_changed_while_the_time_stayed_are_found_by_hashing(tiny, roo
     flip(images)
     os.utime(images, ns=(written, written))
     assert get(mirror=[]).status == "present"
-    assert verified(root) == {"tiny": "images.npy: changed since it was verified"}
+    assert verified(root) == {"tiny": "images.npy: has changed since it was verified"}
     assert get(verify=True).status == "repaired"
     assert_is_tiny(tiny, root)
 
@@ -225,7 +227,7 @@ def test_a_device_in_the_cache_is_not_read(tiny, root, get, name):
     (root / "tiny/stamp.json").write_text(json.dumps(stamp))
     (root / "tiny" / name).unlink()
     (root / "tiny" / name).symlink_to("/dev/zero")
-    with pytest.raises(DataError, match=r"a device or a pipe|images.npy: not a regular file"):
+    with pytest.raises(DataError, match=r"a device or a pipe|images.npy: is not a regular file"):
         load_dataset(tiny.manifest, data_dir=root)
 
 

@@ -54,11 +54,11 @@ def idx(*sizes, kind=8, data=b""):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", r"x: not idx: expected b'\\x00\\x00\\x08\\x03' in front, got b''"),
-        (b"\x1f\x8b\x08\x00", "x: not idx"),
-        (idx(1, 1, 1, kind=0x0D, data=bytes(4)), "x: not idx"),
-        (idx(1, 1, data=bytes(1)), "x: not idx"),
-        (idx(1, 1, 1)[:9], "x: 9 bytes, shorter than an idx header of 16"),
+        (b"", r"x: not an idx file: expected b'\\x00\\x00\\x08\\x03', got b''"),
+        (b"\x1f\x8b\x08\x00", "x: not an idx"),
+        (idx(1, 1, 1, kind=0x0D, data=bytes(4)), "x: not an idx"),
+        (idx(1, 1, data=bytes(1)), "x: not an idx"),
+        (idx(1, 1, 1)[:9], "x: has 9 bytes, its idx header needs 16"),
         (idx(2, 2, 3, data=bytes(11)), r"x: 27 bytes do not hold an array of shape \(2, 2, 3\)"),
         (idx(2, 2, 3, data=bytes(13)), "x: 29 bytes do not"),
     ],
@@ -178,18 +178,18 @@ def test_damaged_images_are_named_and_can_be_skipped(load, tmp_path):
     load(JPEG, IMAGES.items())
     cache, folder = {"data_dir": tmp_path}, tmp_path / "jpeg-folders"
     (folder / "ant/image_2.jpg").write_bytes(b"")
-    with pytest.raises(DataError, match=r"edited: ant/image_2.jpg: 0 bytes, expected 2; run"):
+    with pytest.raises(DataError, match=r"edited: ant/image_2.jpg: has 0 bytes, expected 2; run"):
         load_dataset(JPEG, **cache)
-    assert load_dataset(JPEG, skip_bad=True, **cache).damaged == {2: "0 bytes, expected 2"}
+    assert load_dataset(JPEG, skip_bad=True, **cache).damaged == {2: "has 0 bytes, expected 2"}
     (folder / "ant/image_1.jpg").write_bytes(b"xx")
     (folder / "ant/image_2.jpg").write_bytes(b"a2")
-    changed = {1: "changed since it was verified"}
+    changed = {1: "has changed since it was verified"}
     assert load_dataset(JPEG, skip_bad=True, **cache).damaged == changed
     # Not a whole class.
     (folder / "Zebra/image_1.jpg").unlink()
     with pytest.raises(DataError, match=r"edited: Zebra/image_1.jpg: cannot be read: No such file"):
         load_dataset(JPEG, **cache)
-    with pytest.raises(DataError, match="no image of 'Zebra' is left; run `kmaps download"):
+    with pytest.raises(DataError, match="every image of 'Zebra' is damaged; run `kmaps download"):
         load_dataset(JPEG, skip_bad=True, **cache)
 
 

@@ -73,7 +73,7 @@ def test_tree_digest_is_what_sha256sum_prints(tmp_path):
     ("changes", "message"),
     [
         ({"name": "My Data"}, r"name: expected lower-case letters, digits, - or _, .*'My Data'"),
-        ({"name": "com1"}, "name: expected .* no name of a device of Windows, got 'com1'"),
+        ({"name": "com1"}, "name: expected .* not a name that Windows reserves, got 'com1'"),
         ({"title": None}, "title: missing"),
         ({"citation": 3}, "citation: expected some text, got 3"),
         ({"homepage": "example.org"}, r"homepage: expected an http\(s\) address"),
@@ -86,8 +86,8 @@ def test_tree_digest_is_what_sha256sum_prints(tmp_path):
         ({"files": [SOUND["files"][0] | {"size": 0}]}, r"files\[0\]\.size: expected a positive"),
         ({"files": [SOUND["files"][0] | {"path": "../a"}]}, "expected a relative path, folder/"),
         ({"files": [SOUND["files"][0] | {"urls": ["ftp://x/a"]}]}, "expected an http"),
-        ({"files": [SOUND["files"][0]] * 2}, "several files need a role each"),
-        ({"digest": B}, f"digest: expected {A}, which follows from the files, got {B}"),
+        ({"files": [SOUND["files"][0]] * 2}, "each of several files needs a role"),
+        ({"digest": B}, f"digest: expected {A}, the digest of the files, got {B}"),
     ],
 )
 def test_mistakes(changes, message):

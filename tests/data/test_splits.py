@@ -111,15 +111,15 @@ LONELY = replace(make(), y=np.repeat([0, 1, 2, 3], [50, 30, 19, 1]))
 @pytest.mark.parametrize(
     ("data", "protocol", "message"),
     [
-        (make(), {"train": 80, "test": 30}, "train 80 and test 30 ask for 110 samples, there are"),
-        (make(), {"train": 0.8, "test": 0.4}, "train 0.8 and test 0.4 ask for 120 samples, there"),
-        (make(), {"train": 100}, "train 100 of 100 samples leaves none to train or to test on"),
-        (make(), {"train": 0.001}, "train 0.001 of 100 samples leaves none to train or to test"),
+        (make(), {"train": 80, "test": 30}, "train 80 and test 30 need 110 samples, and the"),
+        (make(), {"train": 0.8, "test": 0.4}, "train 0.8 and test 0.4 need 120 samples, and"),
+        (make(), {"train": 100}, "train 100 of 100 samples leave none to train or to test on"),
+        (make(), {"train": 0.001}, "train 0.001 of 100 samples leave none to train or to test"),
         (LONELY, {"train": 20, "stratified": True}, "class 'class 3' has 1 samples, too few for"),
         (
             make(n=50),
             TWELVE,
-            "train_per_class 12 leaves nothing of class 'class 2' to test: it has",
+            "train_per_class 12 leaves no sample of class 'class 2' to test on",
         ),
         (make(), {"official": True}, r"no group 'train' \(there are: none\)"),
         (make(groups=("1", "T1")), {"train": ["1"], "test": ["T2"]}, "no group 'T2' .* are: 1, T1"),
@@ -132,7 +132,7 @@ LONELY = replace(make(), y=np.repeat([0, 1, 2, 3], [50, 30, 19, 1]))
         (
             HALVES,
             {"train": 0.3},
-            "no whole group of the 2 is as small as train 30 and test 70; ask",
+            "each of the 2 groups is larger than train 30 or test 70; draw more",
         ),
         (HALVES, {"train": 50, "stratified": True}, "stratified would divide groups that belong"),
         (HALVES, TWELVE, r"group 'p0' is in both .* \(2 of 2 gr"),
@@ -167,7 +167,7 @@ def test_part_of_the_official_training_set():
     np.testing.assert_array_equal(np.sort(everything), whole)
     other, _ = draw_split(data, {"official": True, "train": 20}, 1)
     assert not np.array_equal(few, other)
-    message = "toy: train 68 asks for more than the 67 samples of the group 'train'"
+    message = "toy: train 68 is more than the 67 samples of the group 'train'"
     with pytest.raises(ConfigError, match=message):
         draw_split(data, {"official": True, "train": 68}, 0)
 

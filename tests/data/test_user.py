@@ -104,7 +104,7 @@ def test_sparse_files_share_their_columns():
     assert [len(part) for part in draw_split(table, {"official": True}, 0)] == [12, 8]
     Path("b.svm").write_text("1 1:1\n0 2:1\n")
     said = refused("a.svm", "b.svm", **both)
-    assert "indices count a.svm from 0, b.svm from 1; say zero" in said
+    assert "indices count from 0 in a.svm, from 1 in b.svm; set zero" in said
 
 
 def test_sparse_files_that_may_count_from_different_numbers_are_refused():
@@ -114,7 +114,7 @@ def test_sparse_files_that_may_count_from_different_numbers_are_refused():
     dump_svmlight_file(first_is_zero, NUMBER[12:], "zero.svm", zero_based=True)
     both = {"label_column": None}
     said = refused("one.svm", "zero.svm", **both)
-    assert "last one of all parts occurs in zero.svm, so it may" in said
+    assert "zero.svm has neither index 0 nor the largest index of all" in said
     first_is_zero[:, -1] = 0
     dump_svmlight_file(first_is_zero, NUMBER[12:], "zero.svm", zero_based=False)
     table = load("one.svm", "zero.svm", zero_based=False, **both)
@@ -130,7 +130,7 @@ def test_the_digest_is_of_the_content_and_how_it_is_read():
     assert files("moved.csv", group_column="who").digest != before
     Path("t.csv").write_text(Path("t.csv").read_text().replace("owl", "elk"))
     assert files("t.csv").digest != before
-    with pytest.raises(DataError, match="mine: its files were changed meanwhile; start again"):
+    with pytest.raises(DataError, match="mine: its files changed while they were read; try again"):
         load_dataset(given)
     assert refused("none.csv", error=DataError) == "mine: none.csv: no such file"
 
@@ -151,13 +151,13 @@ def test_groups_and_subsets():
 @pytest.mark.parametrize(
     ("change", "options", "message"),
     [
-        ({"row": [0, *range(19)]}, {}, "mine: column 'row': 0 stands in 2 rows, expected another"),
+        ({"row": [0, *range(19)]}, {}, "mine: column 'row': 0 occurs in 2 rows, expected a diff"),
         ({"kind": "cat"}, {}, "mine: all 20 labels are cat; a classification needs two classes"),
-        ({"kind": range(20)}, {}, "mine: each of 20 rows has another label (0, 1, 2, 3, 4"),
+        ({"kind": range(20)}, {}, "mine: each of 20 rows has a different label (0, 1, 2, 3, 4"),
         ({"kind": ["nan", *KINDS[1:]]}, {}, "t.csv:2: the label is 'nan', expected a text or a"),
         ({"who": ["", *WHO[1:]]}, {}, "t.csv:2: column 'who' is '', expected a text"),
         ({}, {"group_column": "wo"}, "its header has no column 'wo', did you mean 'who'"),
-        ({}, {"label_column": None}, "t.csv: holds no labels; name a file of them (labels), or"),
+        ({}, {"label_column": None}, "t.csv: holds no labels; name a file of labels (labels), or"),
     ],
 )
 def test_what_makes_no_dataset(change, options, message):
@@ -249,9 +249,9 @@ def test_folders_that_hold_no_images(images):
     odd = Path("pictures/dog/x.png")
     for make in (os.mkfifo, lambda path: path.symlink_to("/dev/zero")):
         make(odd)
-        assert "x.png: a device, a pipe or a folder, expected" in refused("pictures", **options)
+        assert "x.png: is a device, a pipe or a folder, expected" in refused("pictures", **options)
         odd.unlink()
     Path("pictures/elk").mkdir()
-    assert "pictures/elk: no image in it (.bmp, .gif" in refused("pictures", **options)
+    assert "pictures/elk: has no image (.bmp, .gif" in refused("pictures", **options)
     said = refused("pictures", images=True, error=ConfigError)
     assert said == "pictures: a folder has no column 'kind'; leave it out"

@@ -77,7 +77,7 @@ CHOSEN = HOG.replace("train: 120, test: 60", "choose: 1, train: [a, b], test: [t
         (
             "scaling",
             BY_KIND["scaling"].replace("[20, 40]", "[20, 2000]"),
-            "digits: train 2000 asks for more than the 449 samples of the group 'train'",
+            "digits: train 2000 is more than the 449 samples of the group 'train'",
         ),
     ],
 )
