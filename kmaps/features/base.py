@@ -1,9 +1,9 @@
 """The base of features, the features by name, grey images, and normalisations of vectors.
 
-A feature has parameters and one stage or two from images to vectors. The first stage,
-``describe``, looks at one image at a time and can be kept for a whole dataset. A feature that
-learns has a second: ``fit`` learns from a ``sample`` of what the first left of the training images,
-``encode`` turns what it left of any image into its vector.
+A feature has parameters, and one or two stages from images to vectors. The first stage,
+``describe``, looks at one image at a time, and its results can be kept for a whole dataset. A
+feature that learns has a second stage: ``fit`` learns from a ``sample`` of the first stage's
+results on training images, and ``encode`` turns its result on any image into a vector.
 """
 
 import re
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
     from kmaps.samples import AnyMatrix
 
-GreyImage = NDArray[np.float32]  # (height, width), grey, black 0, white 1
+GreyImage = NDArray[np.float32]  # (height, width), from black, 0, to white, 1
 GreyImages = NDArray[np.float32] | Sequence[GreyImage]  # (n, height, width), or of several sizes
-Arrays = dict[str, NDArray]  # what a stage leaves of a block of images
+Arrays = dict[str, NDArray]  # the result of a stage on a block of images
 Matrix: TypeAlias = "AnyMatrix"
 Report = Callable[[str, int, int], object]  # report(label, images done, images in all)
 
-MIN_MAX = "min-max"  # scales the columns of a table to 0 … 1 by their ranges in the training rows
+MIN_MAX = "min-max"  # scales each column of a table to 0 … 1 by its range in the training rows
 _BILINEAR = 2  # PIL.Image.Resampling.BILINEAR
 _NAMED = {"none": None, "l1": 1.0, "l2": 2.0}
 _GAMMA = re.compile(r"gamma=(\d+\.?\d*|\.\d+)")
@@ -41,11 +41,11 @@ _GAMMA = re.compile(r"gamma=(\d+\.?\d*|\.\d+)")
 class Feature(ABC):
     """Base of the features; a subclass's fields are its parameters.
 
-    ``version`` is raised when the same parameters give other values: older caches are then left
-    alone. All images of a ``uniform`` feature must have one size; for other features images shrink
-    until the longer side has ``longest`` pixels, if this parameter exists and is not None.
-    ``cached`` says whether the vectors are worth keeping on disk, ``learns`` whether there is a
-    second stage; ``block_images`` are described at a time, which bounds the memory.
+    ``version`` rises when the same parameters give other values: older caches are not used then.
+    All images of a ``uniform`` feature must have one size; for other features images shrink until
+    the longer side has ``longest`` pixels, if this parameter exists and is not None. ``cached``
+    says whether the vectors are worth keeping on disk, ``learns`` whether there is a second stage;
+    ``block_images`` are described at a time, which limits the memory.
     """
 
     name: ClassVar[str]
@@ -54,15 +54,15 @@ class Feature(ABC):
     cached: ClassVar[bool] = True
     learns: ClassVar[bool] = False
     block_images: ClassVar[int] = 64
-    longest = None  # not annotated: a parameter only where a subclass makes it one
-    later: ClassVar[dict[str, Any]] = {}  # parameters that came after records, as these mean them
+    longest = None  # without annotation, so that it is no parameter unless a subclass makes it one
+    later: ClassVar[dict[str, Any]] = {}  # newer parameters, with their values in older records
 
     @abstractmethod
     def describe(self, images: GreyImages) -> Arrays:
         """Return the first stage's result for some images, none smaller than ``smallest``.
 
-        Without a second stage that is ``{"vectors": float32 (n, d)}``. The images are one array if
-        the feature is ``uniform``.
+        Without a second stage the result is ``{"vectors": float32 (n, d)}``. The images are one
+        array if the feature is ``uniform``.
         """
 
     @property
@@ -78,7 +78,7 @@ class Feature(ABC):
         return self.parameters()
 
     def check(self, check: Callable[..., None], *parameters: str, **limits: Any) -> None:
-        """Apply one of `kmaps.checks` to some parameters; a message names the feature as well."""
+        """Apply one of `kmaps.checks` to some parameters; messages name the feature too."""
         for parameter in parameters:
             check(f"{self.name}: {parameter}", getattr(self, parameter), **limits)
 
@@ -96,14 +96,14 @@ class LearnedFeature(Feature):
     def sample(
         self, described: Arrays, rows: NDArray[np.intp], n_training: int, seed: int
     ) -> NDArray:
-        """Return the sample to learn from, of the training images ``rows`` of a described block.
+        """Return a sample to learn from, of the training images ``rows`` of a described block.
 
-        ``n_training`` counts the training images of all blocks; ``seed`` belongs to this block.
+        ``n_training`` counts the training images of all blocks; each block has its ``seed``.
         """
 
     @abstractmethod
     def fit(self, samples: NDArray) -> NDArray:
-        """Return the arrays that :meth:`encode` needs, from the samples of all blocks in turn."""
+        """Return the array that :meth:`encode` needs, learned from the samples of all blocks."""
 
     @abstractmethod
     def encode(self, described: Arrays, learned: NDArray) -> Arrays:
@@ -112,7 +112,7 @@ class LearnedFeature(Feature):
 
 @dataclass(frozen=True)
 class Intensity(Feature):
-    """The grey values, divided by the largest possible one, row by row of the image."""
+    """The grey values of an image, row by row, divided by the largest possible value."""
 
     name: ClassVar[str] = "intensity"
     uniform: ClassVar[bool] = True
@@ -132,11 +132,11 @@ FEATURES: Registry[type[Feature]] = Registry(
         "phow": "kmaps.features.bow.Phow",
     }
 )
-"""The features by the name that YAML files and the command line use; imported when used."""
+"""The features by the names that YAML files and the command line use; imported when used."""
 
 
 def make_feature(name: str, parameters: Mapping[str, Any] | None = None) -> Feature:
-    """Return a feature by its name; lists stand for tuples."""
+    """Return a feature by its name; lists in the parameters become tuples."""
     if name not in FEATURES:
         raise ConfigError(
             f"unknown features {name!r}{suggest(name, FEATURES)} (known: {', '.join(FEATURES)})"
@@ -157,9 +157,9 @@ def parameters_of(name: str) -> list[str]:
 def get_normalization(name: str) -> Callable[[Matrix], Matrix]:
     """Return the function that normalises the rows of a matrix in place.
 
-    The name is ``none`` or the norm that becomes one, with rows of zeros left alone: ``l1``,
-    ``l2``, or ``gamma=G``, for a number G > 0, the norm (Σ|x|^G)^(1/G), under which a G-homogeneous
-    additive kernel has K(x, x) = 1 (hkm, Sect. 2.2).
+    The name is ``none`` or the norm that becomes one: ``l1``, ``l2``, or ``gamma=G`` for a number
+    G > 0, the norm (Σ|x|^G)^(1/G), under which a G-homogeneous additive kernel has K(x, x) = 1
+    (hkm, Sect. 2.2). Rows of zeros stay zero.
     """
     named, gamma = name in _NAMED, _GAMMA.fullmatch(name)
     if not named and (gamma is None or float(gamma[1]) == 0):
@@ -172,12 +172,12 @@ def get_normalization(name: str) -> Callable[[Matrix], Matrix]:
 
 
 def _divide(X: Matrix, power: float) -> Matrix:
-    from scipy import sparse  # slow to import, and names of normalisations need none
+    from scipy import sparse  # slow to import, and most callers only check a name
 
     values = X.data if sparse.issparse(X) else X
     powers = np.abs(values) if power == 1 else np.abs(values) ** np.float32(power)
     if sparse.issparse(X):
-        # A row's values are summed together, rows without any being zero.
+        # reduceat gives an empty row the next row's first value: hence the zeros below.
         sums = np.add.reduceat(np.append(powers, np.float32(0)), X.indptr[:-1], dtype=np.float64)
         sums[np.diff(X.indptr) == 0] = 0
     else:
@@ -194,12 +194,12 @@ class Images(Protocol):
     name: str
     images: NDArray[np.uint8] | Sequence[Path]
     max_level: int
-    digest: str  # only for a cache
+    digest: str  # needed for a cache alone
 
 
 @runtime_checkable
 class NamesDamaged(Protocol):
-    damaged: Mapping[int, str]  # images not to be used, and why
+    damaged: Mapping[int, str]  # the images that must not be used, and why
 
 
 def image_name(dataset: Images, row: int) -> str:
@@ -215,10 +215,10 @@ def as_grey(levels: NDArray[np.uint8], max_level: int) -> NDArray[np.float32]:
 def load_image(image: NDArray[np.uint8] | Path, max_level: int, longest: int | None) -> GreyImage:
     """Return an array of levels, or an image file, as grey values from 0 to 1.
 
-    White is ``max_level`` in arrays, always 255 in files. The longer side of larger images is
-    shrunk to ``longest`` pixels. The caller adds the name of the file to an InputError.
+    White is ``max_level`` in arrays and 255 in files. Larger images shrink until the longer side
+    has ``longest`` pixels. The caller adds the name of the file to an InputError.
     """
-    from PIL import Image, UnidentifiedImageError  # not where features are only named
+    from PIL import Image, UnidentifiedImageError  # slow to import
 
     if isinstance(image, np.ndarray):
         if longest is None or max(image.shape) <= longest:
@@ -227,12 +227,12 @@ def load_image(image: NDArray[np.uint8] | Path, max_level: int, longest: int | N
     try:
         with Image.open(image) as opened:
             if longest is not None:
-                # A JPEG file is decoded at a half, a quarter … of its size where that is enough.
+                # A JPEG file is decoded at a half, a quarter … of its size if this is enough.
                 opened.draft("L", (longest, longest))
             return _shrunk(opened.convert("L"), longest, 255)
     except UnidentifiedImageError:
         size = Path(image).stat().st_size
-        raise InputError(f"not an image ({size:,} bytes)" if size else "an empty file") from None
+        raise InputError(f"is no image ({size:,} bytes)" if size else "is an empty file") from None
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"cannot be read: {reason}") from None
@@ -249,10 +249,9 @@ def _shrunk(image: "Image", longest: int | None, max_level: int) -> GreyImage:
 def describe_images(
     feature: Feature, dataset: Images, start: int, stop: int, damaged: Mapping[int, str]
 ) -> Arrays:
-    """Return the first stage of some images; ``bad`` ones are blank and have ``reasons``."""
+    """Return the first stage's result; images that are ``bad``, for ``reasons``, count as blank."""
     if feature.uniform and isinstance(dataset.images, np.ndarray):
         return feature.describe(as_grey(dataset.images[start:stop], dataset.max_level))
-    # Blank ones stand for those that cannot be used.
     blank = np.zeros((feature.smallest, feature.smallest), np.float32)
     if feature.uniform:
         blank = np.zeros(_first_shape(dataset, damaged), np.float32)
@@ -267,8 +266,8 @@ def describe_images(
             bad[row - start] = str(error)
         if feature.uniform and image.shape != blank.shape:
             raise InputError(
-                f"{dataset.name}: the images differ in size, {feature.name} needs them all of one "
-                f"shape: {image_name(dataset, row)} has {image.shape[1]} × {image.shape[0]} pixels "
+                f"{dataset.name}: the images differ in size, and {feature.name} needs one size: "
+                f"{image_name(dataset, row)} has {image.shape[1]} × {image.shape[0]} pixels "
                 f"(width × height), others have {blank.shape[1]} × {blank.shape[0]}; use other "
                 "features"
             )
@@ -293,6 +292,6 @@ def _fit_image(feature: Feature, dataset: Images, row: int) -> GreyImage:
     if min(height, width) < feature.smallest:
         raise InputError(
             f"{width} × {height} pixels (width × height) are too few, {feature.name} needs "
-            f"{feature.smallest} × {feature.smallest}"
+            f"at least {feature.smallest} × {feature.smallest}"
         )
     return image

@@ -15,37 +15,37 @@ from kmaps.parallel import for_blocks
 
 SAMPLINGS = ("grid", "salient")
 
-_SEED = 0  # of k-means
-_ROUNDS = 25  # of k-means, at most
+_SEED = 0  # for k-means
+_ROUNDS = 25  # at most, in k-means
 _BLOCK_ROWS = 4096
 
 
 @dataclass(frozen=True)
 class DenseSiftBow(LearnedFeature):
-    """Histograms of visual words on a pyramid, the words being nearest centres of dense SIFT.
+    """Histograms, on a pyramid, of visual words: the centres nearest to dense SIFT descriptors.
 
-    Patches of one or more sizes on a regular grid are described by SIFT, each descriptor counts
-    for the nearest of the words that k-means found among descriptors of the training images, and
-    the words are counted in each cell of the pyramid (annfm, Sect. 5.2; hkm, Sect. 8): with the
-    defaults 21 × 1,024 values, most of them zero.
+    SIFT describes patches of one or more sizes on a regular grid. K-means finds the words among
+    descriptors of the training images; each descriptor counts for the nearest word, and the words
+    are counted in each cell of the pyramid (annfm, Sect. 5.2; hkm, Sect. 8). The defaults give
+    21 × 1,024 values, most of them zero.
     """
 
     patches: tuple[int, ...] = (16, 24, 32)  # sides in pixels, multiples of 4
     step: int = 6  # pixels from one patch to the next
     sampling: str = "grid"  # or "salient": as many patches, placed by kmaps.features.saliency
     longest: int | None = 300  # the longer side in pixels; larger images are shrunk to it
-    enlarge: int = 1  # then sides become so many times as long, for images smaller than patches
-    # Descriptors become zero whose patch has a mean gradient up to this, in grey values (0 to 1)
-    # per pixel; they all belong to the word nearest to zero.
+    enlarge: int = 1  # a factor on the sides after that, for images smaller than patches
+    # A patch whose mean gradient is at most this, in grey values (0 to 1) per pixel, has the
+    # descriptor zero; all such patches belong to the word nearest to zero.
     contrast: float = 0.005
     root: bool = True  # take the square roots of the descriptors' values, after they sum to one
     words: int = 1024
-    samples: int = 100  # descriptors drawn to learn the words, for each of them
+    samples: int = 100  # descriptors per word that are drawn to learn the words
     divisions: tuple[int, ...] = (1, 2, 4)  # g: g × g cells
 
     name: ClassVar[str] = "dense-sift-bow"
     later: ClassVar[dict[str, Any]] = {"enlarge": 1}
-    # What the descriptors do not depend on.
+    # The descriptors do not depend on these parameters.
     second_stage: ClassVar[tuple[str, ...]] = ("root", "words", "samples", "divisions")
 
     def __post_init__(self) -> None:
@@ -74,9 +74,9 @@ class DenseSiftBow(LearnedFeature):
         return {k: v for k, v in self.parameters().items() if k not in self.second_stage}
 
     def describe(self, images: GreyImages) -> Arrays:
-        """Return the descriptors, how many there are of each image, and where they are.
+        """Return the descriptors, their number in each image, and their places.
 
-        ``places`` (m, 2), float32, are the centres of the patches as fractions of the image's
+        ``places`` (m, 2), float32, are the centres of the patches, as fractions of the image's
         height and width.
         """
         parts = [self._describe_one(image) for image in images]
@@ -101,7 +101,7 @@ class DenseSiftBow(LearnedFeature):
     def sample(
         self, described: Arrays, rows: NDArray[np.intp], n_training: int, seed: int
     ) -> NDArray[np.uint8]:
-        """Return descriptors drawn from training images, about as many of each."""
+        """Return descriptors drawn from training images, about as many from each."""
         share = -(-self.words * self.samples // n_training)
         ends = np.cumsum(described["counts"])
         rng = np.random.default_rng(seed)
@@ -116,7 +116,7 @@ class DenseSiftBow(LearnedFeature):
         return learn_words(self._points(samples), self.words, _SEED)
 
     def encode(self, described: Arrays, learned: NDArray[np.float32]) -> Arrays:
-        """Return the CSR rows of a block: how often each word is in each cell."""
+        """Return the CSR rows of a block: how often each word occurs in each cell."""
         words = self.words_of(described["descriptors"], learned)
         counts = described["counts"]
         image = np.repeat(np.arange(len(counts)), counts)
@@ -132,14 +132,14 @@ class DenseSiftBow(LearnedFeature):
     def words_of(
         self, descriptors: NDArray[np.uint8], learned: NDArray[np.float32]
     ) -> NDArray[np.intp]:
-        # Flat patches are many and one point: the products are for the others.
+        # Many patches are flat and have the same descriptor: its word is looked up once.
         textured = descriptors.any(axis=1)
         words = np.full(len(descriptors), nearest_words(np.zeros_like(learned[:1]), learned)[0])
         words[textured] = nearest_words(self._points(descriptors[textured]), learned)
         return words
 
     def _points(self, descriptors: NDArray[np.uint8]) -> NDArray[np.float32]:
-        """Return descriptors as the vectors that are compared, of length one or zero."""
+        """Return the vectors of length one, or zero, by which descriptors are compared."""
         points = descriptors.astype(np.float32)
         if not self.root:
             points /= sift.SCALE
@@ -152,9 +152,10 @@ class DenseSiftBow(LearnedFeature):
 class Phow(DenseSiftBow):
     """Histograms of visual words of four scales on a pyramid.
 
-    After genrbf, Sect. 4: 21 × 300 values. The paper's radii are 10, 15, 20 and 25 pixels; patches
-    have sides in multiples of 4, so here they are 10, 16, 20 and 24. The patches stand upright,
-    where the paper turns them by their gradients. Parameters as in :class:`DenseSiftBow`.
+    They follow genrbf, Sect. 4, and have 21 × 300 values. The paper's radii are 10, 15, 20 and 25
+    pixels; here they are 10, 16, 20 and 24, because the sides of patches are multiples of 4. The
+    paper turns patches by their gradients; here they stand upright. The parameters are those of
+    :class:`DenseSiftBow`.
     """
 
     patches: tuple[int, ...] = (20, 32, 40, 48)
@@ -167,7 +168,7 @@ class Phow(DenseSiftBow):
 def columns_of(
     places: NDArray[np.floating], words: NDArray[np.intp], n_words: int, divisions: tuple[int, ...]
 ) -> NDArray[np.int64]:
-    """Return the columns (levels, m) in which words count that are at ``places`` (m, 2), 0 to 1."""
+    """Return the columns (levels, m) of words at ``places`` (m, 2), which are from 0 to 1."""
     first, columns = 0, []
     for g in divisions:
         down, right = np.minimum((places * g).astype(np.int64), g - 1).T
@@ -179,15 +180,15 @@ def columns_of(
 def learn_words(sample: NDArray[np.float32], n_words: int, seed: int) -> NDArray[np.float32]:
     """Return the centres (n_words, d) that k-means finds in a sample (m, d), in at most 25 rounds.
 
-    It starts from rows drawn at random. A centre that no row is nearest to moves to the row that
-    is farthest from its centre.
+    It starts from random rows. A centre that is nearest to no row moves to the row that is farthest
+    from its centre.
     """
-    # Rows of equal bytes: many patches of one grey are the same.
+    # Many patches of one grey are equal, and k-means starts from different rows.
     distinct = np.unique(np.ascontiguousarray(sample).view(f"V{sample.strides[0]}"), axis=0)
     if n_words > len(distinct):
         raise ConfigError(
             f"a vocabulary of {n_words} words needs as many different descriptors, the training "
-            f"images gave {len(distinct)}: take fewer words or more samples"
+            f"images have {len(distinct)}: choose fewer words or more samples"
         )
     rng = np.random.default_rng(seed)
     start = rng.choice(distinct[:, 0], n_words, replace=False)
@@ -202,14 +203,14 @@ def learn_words(sample: NDArray[np.float32], n_words: int, seed: int) -> NDArray
 
 
 def nearest_words(descriptors: NDArray[np.float32], words: NDArray[np.float32]) -> NDArray[np.intp]:
-    """Return the number of the nearest word (k, d), the first of equals, of each row (m, d)."""
+    """Return, for each row (m, d), the number of the nearest word (k, d), the first if several."""
     return _nearest(descriptors, words)[0]
 
 
 def _nearest(
     descriptors: NDArray[np.float32], words: NDArray[np.float32]
 ) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
-    """Return each descriptor's nearest word w, and x·w - |w|²/2, which is largest there."""
+    """Return the nearest word w of each descriptor x, and x·w - |w|²/2, which w maximises."""
     # |x - w|² = |x|² - 2 (x·w - |w|²/2): one matrix product per block decides.
     half_squares = np.einsum("ij,ij->i", words, words) / 2
     nearest = np.empty(len(descriptors), np.intp)

@@ -1,8 +1,7 @@
-"""From a dataset to a matrix: the stages of a feature, kept in a cache.
+"""From a dataset to a matrix: the stages of a feature, and their cache.
 
-A stage goes block after block, in parallel. A block's file appears complete or not at all, so a run
-that was stopped continues with the blocks that are missing, and two processes that compute the same
-one do no harm.
+A stage computes blocks of images in parallel. A block's file appears complete or not at all: a run
+that was stopped continues with the missing blocks, and two processes may compute the same block.
 """
 
 import hashlib
@@ -25,7 +24,7 @@ from kmaps.features import base
 from kmaps.io import atomic_file
 from kmaps.parallel import for_blocks, threads
 
-Bad = tuple[int, str]  # an image that cannot be used, and why
+Bad = tuple[int, str]  # the number of an image that cannot be used, and why
 T = TypeVar("T")
 
 
@@ -34,7 +33,7 @@ class _Stage:
     """The results of ``compute(start, stop)`` for each block of images.
 
     Blocks are kept in ``folder``, next to a file that says what they depend on (``about``); without
-    a folder they are computed whenever they are asked for.
+    a folder they are computed every time.
     """
 
     compute: Callable[[int, int], base.Arrays]
@@ -58,7 +57,7 @@ class _Stage:
         arrays = _kept_arrays(path)
         if arrays is None:
             arrays = self.compute(start, stop)
-            if "bad" not in arrays:  # those images may be there the next time
+            if "bad" not in arrays:  # the bad images may be whole the next time
                 _keep_arrays(path, arrays)
         return arrays
 
@@ -82,9 +81,9 @@ class _Stage:
     ) -> list[T]:
         """Call ``function(arrays, rows, first)`` for each block with some of the rows, in parallel.
 
-        The rows are ascending, without repetition; the function gets a block's arrays, the rows
-        wanted of it, counted from its first, and this first. The results come in the order of the
-        blocks; ``progress`` is called from one thread at a time.
+        The rows ascend without repetition. The function gets a block's arrays, the wanted rows,
+        counted from the block's first row, and the number of this first row. The results have the
+        order of the blocks; ``progress`` is called from one thread at a time.
         """
         numbers, firsts = np.unique(np.asarray(rows) // self.block_images, return_index=True)
         wanted = np.split(np.asarray(rows), firsts[1:])
@@ -103,7 +102,7 @@ class _Stage:
 
         report = progress or (lambda label, done, total: None)
         report(label, 0, len(rows))
-        # The blocks share the processors out; what happens inside a block is not to do it again.
+        # Blocks already run on all processors: inside a block one thread is enough.
         with threadpool_limits(1):
             return for_blocks(visit_one, len(numbers), 1)
 
@@ -119,14 +118,14 @@ def _keep_arrays(path: Path, arrays: base.Arrays) -> None:
 
 
 def _kept_arrays(path: Path) -> base.Arrays | None:
-    """Return the arrays of a file of the cache; None where it is missing or damaged.
+    """Return the arrays of a file in the cache; None if it is missing or damaged.
 
-    The archive has a check sum of each array, so that a flipped bit gives no other features.
+    The archive has a check sum of each array, so that a flipped bit does not change features.
     """
     try:
         with np.load(path) as kept:
             return dict(kept)
-    except Exception:  # whatever zipfile and NumPy raise for bytes that are something else
+    except Exception:  # zipfile and NumPy raise many errors for damaged files
         return None
 
 
@@ -144,11 +143,11 @@ def extract(
 ) -> base.Matrix:
     """Return the features of a dataset's images, float32 (n, d), CSR for bags of words.
 
-    ``rows`` are the wanted images, in this order; the other arguments are described in
-    :class:`Extractor`, :func:`~kmaps.features.get_normalization` and
-    :func:`~kmaps.features.make_feature`. ``on_bad(row, reason)`` is called for each wanted image
-    that is unreadable or too small; nothing is learned from it, and its row, a blank image's, is to
-    be left out. Without ``on_bad``, the first such image raises DataError.
+    ``rows`` are the wanted images, in this order; :class:`Extractor`,
+    :func:`~kmaps.features.get_normalization` and :func:`~kmaps.features.make_feature` describe the
+    other arguments. ``on_bad(row, reason)`` is called for each wanted image that is unreadable or
+    too small; nothing is learned from it, and its row is the row of a blank image, which the caller
+    must leave out. Without ``on_bad``, the first such image raises DataError.
     """
     feature, normalized = base.make_feature(name, parameters), base.get_normalization(normalize)
     skip_bad = on_bad is not None
@@ -162,12 +161,12 @@ def extract(
 
 
 class Extractor:
-    """A feature on a dataset: the arrays that it ``learned``, and the vectors of the images.
+    """A feature on a dataset: the array that it ``learned``, and the vectors of the images.
 
-    Features that learn do so from the images ``train`` alone. ``cache`` is a folder where the
-    stages of each block of images are kept, by the dataset's digest and the parameters; a later
-    call, also after an interruption, continues from there. ``skip_bad`` goes on after images that
-    cannot be used; otherwise the first one raises DataError.
+    Features learn from the images ``train`` alone. ``cache`` is a folder that keeps the stages of
+    each block of images, by the dataset's digest and the parameters; a later call, also after an
+    interruption, continues from there. ``skip_bad`` continues after images that cannot be used;
+    otherwise the first one raises DataError.
     """
 
     def __init__(
@@ -181,7 +180,7 @@ class Extractor:
         skip_bad: bool = False,
     ) -> None:
         if feature.learns and train is None:
-            raise ConfigError(f"{feature.name} learns from the training images: name them")
+            raise ConfigError(f"{feature.name} learns from training images: name them with train")
         self._dataset, self._feature = dataset, feature
         self._progress, self._skip_bad = progress, skip_bad
         self._damaged = dataset.damaged if isinstance(dataset, base.NamesDamaged) else {}
@@ -192,10 +191,10 @@ class Extractor:
             self._stage = self._encoded(feature, self._stage, np.unique(train))
 
     def vectors(self, rows: Sequence[int] | None = None) -> tuple[base.Matrix, list[Bad]]:
-        """Return the vectors of some images, by default of all, and those that cannot be used.
+        """Return the vectors of some images, by default all, and the images that cannot be used.
 
-        Row i belongs to image ``rows[i]``. Images that cannot be used, listed with the reasons,
-        have the row of a blank image.
+        Row i belongs to image ``rows[i]``. An image that cannot be used is listed with the reason,
+        and has the row of a blank image.
         """
         feature = self._feature
 
@@ -225,7 +224,7 @@ class Extractor:
             self._stage.visit(every, self._bad, self._label, self._progress)
 
     def _bad(self, arrays: base.Arrays, wanted: NDArray[np.intp], first: int) -> list[Bad]:
-        """Return the images of a block that cannot be used; raise for the first one."""
+        """Return the block's images that cannot be used; without ``skip_bad`` raise for one."""
         unread = zip(arrays.get("bad", ()), arrays.get("reasons", ()), strict=True)
         reasons = {**{first + row: str(reason) for row, reason in unread}, **self._damaged}
         found = [(int(row), reasons[row]) for row in first + wanted if row in reasons]
@@ -281,7 +280,7 @@ class Extractor:
     def _left_out(self, stage: _Stage, train: NDArray[np.intp]) -> list[int]:
         """Return the training images that cannot be used: without them the vocabulary differs.
 
-        A block that is kept has none, but for images damaged since.
+        A kept block has none, except images that were damaged later.
         """
         if stage.folder is None or not self._skip_bad:
             return []

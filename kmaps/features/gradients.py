@@ -1,4 +1,4 @@
-"""Gradients of images, their energies by orientation, and the cells that sum them.
+"""Gradients of images, their energies by orientation, and the cells over which they are summed.
 
 The cells of a pyramid are rectangles of an image, from coarse to fine.
 """
@@ -10,19 +10,19 @@ from numpy.typing import NDArray
 
 from kmaps.features.base import GreyImages
 
-Cells = NDArray[np.int64]  # (cells, 4): top, bottom, left, right in pixels, the ends excluded
+Cells = NDArray[np.int64]  # (cells, 4): top, bottom, left, right in pixels, without the ends
 
 _CENTRAL = np.array([-0.5, 0, 0.5], np.float32)
-_FAINT = np.float32(0.01)  # grey values (0 to 1) per pixel: noise, not to be raised to an edge
+_FAINT = np.float32(0.01)  # grey values (0 to 1) per pixel: noise, which must not become an edge
 
 
 def gradients(images: GreyImages, sigma: float) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Return the derivatives of images (..., height, width) along x and y.
 
-    They are derivatives of a Gaussian of width ``sigma`` pixels, or central differences where it is
-    0. Beyond its border an image continues with its last values, so that the border is no edge.
+    They are derivatives of a Gaussian of width ``sigma`` pixels, or central differences if it is 0.
+    Beyond its border an image continues with its last values, so that the border is no edge.
     """
-    from scipy import ndimage  # as numba slow to import, and parameters are checked without both
+    from scipy import ndimage  # slow to import, and not needed to check parameters
 
     last = images.ndim - 1
 
@@ -52,7 +52,7 @@ def oriented(
 
 
 def level_out(energies: NDArray[np.float32], width: float) -> None:
-    """Divide energies, in place, by their mean around each pixel, under a Gaussian of ``width``."""
+    """Divide energies, in place, by their mean near each pixel, under a Gaussian of ``width``."""
     from scipy import ndimage
 
     magnitudes = energies.sum(axis=-1)
@@ -63,8 +63,8 @@ def level_out(energies: NDArray[np.float32], width: float) -> None:
 def partition(shape: tuple[int, int], divisions: Sequence[int]) -> tuple[Cells, NDArray[np.int64]]:
     """Cut an image into g × g cells for each g, which cover it without a gap or an overlap.
 
-    Height and width of the image are at least the largest g. The cells come level by level, row by
-    row; the second array has the level of each.
+    Height and width of the image are at least the largest g. The cells are ordered by level, then
+    by row; the second array has their levels.
     """
     cells = []
     for g in divisions:
@@ -80,12 +80,12 @@ def half_overlapping(
 ) -> tuple[Cells, NDArray[np.int64]]:
     """Tile an image with square cells of each side, also shifted by half a side if they overlap.
 
-    The tiles are centred; the remaining borders are in no cell of that level. The shifted
-    tilings are two: half a side to the right, and half a side down (not both at once), after the
-    program that accompanies Maji and Malik, "Fast and accurate digit classification" (2009): sides
-    14, 7 and 4 give 181 cells on 28 × 28 pixels.
+    The tiles are centred; the remaining borders are in no cell of that level. There are two shifted
+    tilings, half a side to the right and half a side down (not both at once), as in the program
+    that accompanies Maji and Malik, "Fast and accurate digit classification" (2009): sides 14, 7
+    and 4 give 181 cells on 28 × 28 pixels.
 
-    The cells come level by level, tiling by tiling, row by row; the second array has their levels.
+    The cells are ordered by level, tiling and row; the second array has their levels.
     """
     height, width = shape
     cells = []

@@ -19,20 +19,20 @@ class HogPyramid(Feature):
     The gradients of an image are Gaussian derivatives; their magnitudes, shared linearly between
     the two nearest orientations, are summed over the cells of
     :func:`kmaps.features.gradients.half_overlapping`, divided by the sum over the whole image and
-    weighted by ``growth`` to the power of the level, fine cells more. After Maji and Malik, "Fast
-    and accurate digit classification" (2009), the features of lac, Sect. 6: with the defaults an
-    image of MNIST has 12 × 181 = 2,172 values.
+    multiplied by ``growth`` to the power of the level, so that fine cells count more. They follow
+    Maji and Malik, "Fast and accurate digit classification" (2009), as in lac, Sect. 6: with the
+    defaults an image of MNIST has 12 × 181 = 2,172 values.
     """
 
-    # Sides in pixels, coarse to fine; None: a half, a quarter, a seventh of the shorter side.
+    # Sides in pixels, coarse to fine; None means a half, a quarter, a seventh of the shorter side.
     cells: tuple[int, ...] | None = None
     overlap: bool = True  # tile also with cells shifted by half a side
     orientations: int = 12
-    signed: bool = False  # opposite gradients differ
-    sigma: float = 0.5  # of the Gaussian, in pixels; 0 for plain differences
+    signed: bool = False  # whether opposite gradients differ
+    sigma: float = 0.5  # the Gaussian's width in pixels; 0 means plain differences
     growth: float = 2.0
-    # Width in pixels of the Gaussian surroundings whose mean magnitude each gradient is divided
-    # by, so that faint edges count next to strong ones; 0 for none.
+    # Each gradient is divided by the mean magnitude under a Gaussian of this width in pixels, so
+    # that faint edges count next to strong ones; 0 means no division.
     local: float = 0.0
 
     name: ClassVar[str] = "hog-pyramid"
@@ -48,7 +48,7 @@ class HogPyramid(Feature):
         self.check(check_flag, "overlap", "signed")
 
     def describe(self, images: NDArray[np.float32]) -> Arrays:
-        """Return the vectors, cell by cell, the orientations of a cell side by side."""
+        """Return the vectors, ordered by cell and then by orientation."""
         from kmaps._loops import orientation as loops  # slow to import
 
         cells, levels = self.pyramid(images.shape[1:])
@@ -69,6 +69,6 @@ class HogPyramid(Feature):
         if max(sides) > shorter:
             raise InputError(
                 f"{self.name}: {shape[1]} × {shape[0]} pixels (width × height) are too few for "
-                f"cells of {max(sides)}"
+                f"cells of {max(sides)} × {max(sides)}; give smaller cells"
             )
         return half_overlapping(shape, sides, self.overlap)

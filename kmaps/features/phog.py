@@ -17,15 +17,15 @@ _EIGHT_NEIGHBOURS = np.ones((3, 3), int)
 class Phog(Feature):
     """Histograms of the orientations of Canny edges on a pyramid.
 
-    After genrbf, Sect. 4. Each edge pixel counts with the magnitude of its gradient, shared
+    They follow genrbf, Sect. 4. Each edge pixel counts by the magnitude of its gradient, shared
     linearly between the two nearest orientations. The defaults give 16 × (1 + 4 + 16) = 336 values.
     """
 
     orientations: int = 16
-    signed: bool = False  # opposite gradients differ
+    signed: bool = False  # whether opposite gradients differ
     divisions: tuple[int, ...] = (1, 2, 4)  # g: g × g cells
     longest: int = 300  # the longer side in pixels; larger images are shrunk to it
-    sigma: float = 1.4  # of the edge detector's Gaussian, in pixels
+    sigma: float = 1.4  # the width in pixels of the edge detector's Gaussian
     edges: float = 0.7  # the part of all pixels whose gradient is too weak to begin an edge
 
     name: ClassVar[str] = "phog"
@@ -42,7 +42,7 @@ class Phog(Feature):
     def smallest(self) -> int:
         return max(self.divisions)
 
-    def describe(self, images: GreyImages) -> Arrays:  # cell by cell, each with its orientations
+    def describe(self, images: GreyImages) -> Arrays:  # ordered by cell, orientation
         return {"vectors": np.stack([self._vector(image) for image in images])}
 
     def edge_map(self, image: GreyImage) -> NDArray[np.bool_]:
@@ -63,10 +63,10 @@ class Phog(Feature):
 
 
 def canny(gx: NDArray[np.float32], gy: NDArray[np.float32], weak_share: float) -> NDArray[np.bool_]:
-    """Return Canny's edge pixels: ridges of the gradient with a strong pixel somewhere.
+    """Return Canny's edge pixels: ridges of the gradient that have a strong pixel.
 
-    A pixel is strong above the quantile ``weak_share`` of the magnitudes; a ridge is followed down
-    to 0.4 times as much.
+    A pixel is strong if its magnitude exceeds the quantile ``weak_share``; a ridge is followed down
+    to 0.4 times this quantile.
     """
     from scipy import ndimage
 
@@ -76,7 +76,7 @@ def canny(gx: NDArray[np.float32], gy: NDArray[np.float32], weak_share: float) -
     high = np.quantile(magnitude, weak_share)
     ridge = np.zeros(magnitude.shape, bool)
     loops.thin(gx, gy, magnitude, ridge)
-    # Above zero, or the flat parts of an image with few edges would all be edges.
+    # Without this least value, flat parts of an image with few edges would all be edges.
     weak = ridge & (magnitude > max(0.4 * high, 1e-6))
     labels, n_labels = ndimage.label(weak, _EIGHT_NEIGHBOURS)
     strong = np.zeros(n_labels + 1, bool)

@@ -1,9 +1,9 @@
 """Places for patches where an image is salient, instead of on a grid (annfm, Sect. 5.2).
 
-The image is over-segmented; a region is as important as its mean saliency, by how much a pixel
-differs from the image's mean grey (Achanta et al., "Frequency-tuned salient region detection",
-CVPR 2009). Half of the patches lie densely along the boundary of the important regions, the others
-at random in all regions, in proportion to area and importance.
+The image is over-segmented. The saliency of a pixel is its difference from the image's mean grey
+(Achanta et al., "Frequency-tuned salient region detection", CVPR 2009), and the importance of a
+region is its mean saliency. Half of the patches lie densely along the boundary of the important
+regions, the others at random in all regions, in proportion to area and importance.
 """
 
 import zlib
@@ -16,17 +16,17 @@ from kmaps.errors import ConfigError
 from kmaps.features.base import GreyImage
 
 _BLUR = np.array([1, 4, 6, 4, 1], np.float32) / 16
-_IMPORTANT = 2.0  # times the image's mean saliency makes a region important (Achanta et al.)
-# Felzenszwalb and Huttenlocher's: the larger the scale, the larger the regions.
+_IMPORTANT = 2.0  # the least importance over the image's mean saliency (Achanta et al.)
+# Felzenszwalb and Huttenlocher's parameters: a larger scale gives larger regions.
 _SCALE, _SIGMA, _SMALLEST = 100, 0.8, 50
 
 
 def salient_places(
     image: GreyImage, patches: Sequence[int], counts: Sequence[int]
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Return the first rows and columns of so many patches of each size; the same for equal images.
+    """Return the first rows and columns of ``counts`` patches of each size.
 
-    Patches at the image's border are moved inside.
+    Equal images have equal places. Patches at the image's border are moved inside.
     """
     places = []
     for patch, both in zip(patches, salient_centres(image, counts), strict=True):
@@ -42,20 +42,20 @@ def salient_places(
 def salient_centres(
     image: GreyImage, counts: Sequence[int]
 ) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Return the pixels (numbers in the flat image) on which so many patches are centred.
+    """Return the central pixels, as numbers in the flat image, of ``counts`` patches.
 
-    For each of the counts these are (along, within): those along the boundary of the important
-    regions, and the others.
+    Each count has two arrays: the pixels along the boundary of the important regions, and the
+    others.
     """
     from scipy import ndimage  # slow to import
 
     regions, importance, saliency = segmented(image)
     inside = important_regions(importance, saliency)[regions]
-    # What an erosion takes away; beyond the image's border nothing is taken.
+    # An erosion removes the boundary; with border_value=1 the image's border is none.
     edge = np.flatnonzero(inside & ~ndimage.binary_erosion(inside, border_value=1))
     weights = importance[regions].ravel().astype(np.float64)
     total = weights.sum()
-    # An image of one grey has no saliency: everywhere alike.
+    # An image of one grey has no saliency: all pixels are equally probable.
     chances = weights / total if total > 0 else None
     rng = np.random.default_rng(zlib.crc32(np.ascontiguousarray(image)))
     centres = []
@@ -68,7 +68,7 @@ def salient_centres(
 def important_regions(
     importance: NDArray[np.float32], saliency: NDArray[np.float32]
 ) -> NDArray[np.bool_]:
-    """Return which regions are important: twice as salient as the image, or the most of all."""
+    """Return which regions are important: twice as salient as the image, or else the top one."""
     important = importance >= _IMPORTANT * saliency.mean()
     if not important.any():
         important[importance.argmax()] = True

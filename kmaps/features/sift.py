@@ -1,10 +1,10 @@
 """Dense SIFT: descriptors of square patches at given places of an image.
 
-Lowe's descriptor (2004) without its search for places, sizes and rotations: 4 × 4 cells of 8
-orientations, each the gradient energies under a triangular window as wide as two cells, which is
-what sharing every pixel linearly between its nearest cells comes to. As in VLFeat, the Gaussian
-that gives the patch's centre more weight is taken once per cell, so that one pass over the image
-serves all patches.
+It is Lowe's descriptor (2004) without the search for places, sizes and rotations: 4 × 4 cells of 8
+orientations. Each is the sum of gradient energies under a triangular window as wide as two cells,
+which shares every pixel linearly between its nearest cells. As in VLFeat, the Gaussian that gives
+the patch's centre more weight has one value per cell, so that one pass over the image serves all
+patches.
 """
 
 import numpy as np
@@ -36,16 +36,16 @@ def describe_patches(
     """Return the SIFT descriptors, uint8 (m, 128), of square patches of a grey image.
 
     The side of a patch is a multiple of 4; ``tops`` and ``lefts`` are its first row and column,
-    and all of it lies inside the image. A descriptor goes row by row of cells, the orientations of
-    a cell side by side; it has the length :data:`SCALE` after values above 0.2 of the length were
-    cut there. It is zero where the mean gradient is at most ``contrast`` grey values per pixel.
+    and all of it lies inside the image. A descriptor is ordered by row of cells, cell and
+    orientation; its values are cut at 0.2 of its length, and it is scaled to length :data:`SCALE`.
+    It is zero if the mean gradient is at most ``contrast`` grey values per pixel.
     """
-    from scipy import ndimage  # slow to import, as numba
+    from scipy import ndimage  # slow to import
 
     from kmaps._loops import orientation as loops
 
     side = patch // 4
-    # The image is as sharp as its pixels (a Gaussian of 0.5); larger patches see less detail.
+    # The image counts as blurred by a Gaussian of 0.5; larger patches need a wider one.
     blur = np.sqrt(max(0.0, (side / 6) ** 2 - 0.25))
     if blur > 0:
         image = ndimage.gaussian_filter(image, blur, mode="nearest")
@@ -56,7 +56,7 @@ def describe_patches(
     work, smoothed = np.empty_like(energies), np.empty_like(energies)
     loops.smooth(energies, ORIENTATIONS, _triangle(side), work, smoothed)
     descriptors = np.empty((len(tops), LENGTH), np.uint8)
-    # Under a gradient g everywhere, one orientation of each cell is g side² times its weight.
+    # With a constant gradient g, one orientation of each cell has g side² times its weight.
     norm = np.float32(contrast * side * side * np.linalg.norm(_ENVELOPE))
     smoothed = smoothed.reshape(height, width, ORIENTATIONS)
     loops.gather_sift(smoothed, tops, lefts, side, _ENVELOPE, norm, descriptors)

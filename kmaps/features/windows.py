@@ -15,7 +15,7 @@ from kmaps.features.phog import Phog
 
 @dataclass(frozen=True, eq=False)
 class WindowWords:
-    """Visual words, float32 (k, 128), that were learned, as a feature of windows."""
+    """Learned visual words, float32 (k, 128), as a feature of windows."""
 
     feature: DenseSiftBow
     words: NDArray[np.float32]
@@ -41,17 +41,17 @@ def describe_windows(
 ) -> NDArray[np.float32]:
     """Return the vectors, float32 (m, d), of the windows ``boxes`` (m, 4) of an image.
 
-    A box is left, top, right, bottom, the ends excluded. Edges and patches are computed once, for
-    the whole image as it is (``longest`` is ignored); a patch counts for the windows, and in them
-    for the cells, that its centre lies in.
-    A window that leaves the image, or is too small for the pyramid, raises an InputError.
+    A box is left, top, right, bottom, without the ends. Edges and patches are computed once for the
+    whole image, whose size does not change (``longest`` is ignored); a patch counts for the windows
+    and the cells that contain its centre.
+    A window that leaves the image or is too small for the pyramid raises an InputError.
     """
     height, width = image.shape
     boxes = np.asarray(boxes, np.int64).reshape(-1, 4)
     left, top, right, bottom = boxes.T
     low = feature.smallest
     if ((left < 0) | (top < 0) | (right > width) | (bottom > height)).any():
-        raise InputError(f"a window leaves the image of {width} × {height} pixels")
+        raise InputError(f"a window lies partly outside the image of {width} × {height} pixels")
     if ((right - left < low) | (bottom - top < low)).any():
         raise InputError(f"a window is smaller than {low} × {low} pixels")
     if isinstance(feature, WindowWords):
@@ -64,7 +64,7 @@ def _count_words(
 ) -> NDArray[np.float32]:
     described = feature.feature.describe([image])
     words = feature.feature.words_of(described["descriptors"], feature.words)
-    # Centres lie on pixels or between two of them.
+    # Rounding removes the error of the fractions: centres lie on pixels or between two.
     parts = 2.0 * feature.feature.enlarge
     places = np.round(parts * described["places"] * image.shape) / parts
     k, divisions = len(feature.words), feature.feature.divisions
@@ -78,8 +78,7 @@ def _count_words(
 
 
 def _sum_energies(feature: Phog, image: GreyImage, boxes: NDArray[np.int64]) -> NDArray[np.float32]:
-    # The sum over any rectangle is four look-ups in the sums over all rectangles from the image's
-    # corner.
+    # Four look-ups in the sums over rectangles from the image's corner give any rectangle's sum.
     height, width = image.shape
     left, top, right, bottom = boxes.T
     energies = feature.edge_energies(image)
@@ -93,5 +92,5 @@ def _sum_energies(feature: Phog, image: GreyImage, boxes: NDArray[np.int64]) -> 
         corners = corner_sums[rows[:, :, None], columns[:, None, :]]
         sums = np.diff(np.diff(corners, axis=1), axis=2)
         levels.append(sums.reshape(len(sums), g * g * feature.orientations))
-    # Differences of large sums may be a little below zero.
+    # Rounding can make differences of large sums negative.
     return np.maximum(np.concatenate(levels, axis=1), 0).astype(np.float32)

@@ -88,7 +88,7 @@ def test_the_training_images_do_in_any_order(images):
 def test_options_change_what_they_say(images):
     phow = make_feature("phow")
     assert (phow.n_columns, len(phow.patches)) == (6300, 4)
-    with pytest.raises(ConfigError, match="dense-sift-bow learns from the training images"):
+    with pytest.raises(ConfigError, match="dense-sift-bow learns from training images"):
         extract(dataset(images), "dense-sift-bow", **SMALL)
     assert bow(images, divisions=[1, 3]).shape == (12, 200)
     assert bow(images, patches=[8]).sum() < bow(images).sum()
@@ -96,7 +96,7 @@ def test_options_change_what_they_say(images):
     # Shrunk images have fewer patches.
     assert bow(images, longest=30).sum() < 0.5 * bow(images).sum()
     # Above every contrast all descriptors are zero: there is one word at most.
-    with pytest.raises(ConfigError, match=r"20 words needs as many different .* gave 1"):
+    with pytest.raises(ConfigError, match=r"20 words needs as many different .* have 1"):
         bow(images, contrast=10)
 
 

@@ -166,10 +166,10 @@ def files(tmp_path):
 
 
 REASONS = {
-    2: "an empty file",
-    5: r"not an image \(12 bytes\)",
+    2: "is an empty file",
+    5: r"is no image \(12 bytes\)",
     7: "cannot be read: .*[Tt]runcated.*",
-    8: r"40 × 3 pixels \(width × height\) are too few, phog needs 4 × 4",
+    8: r"40 × 3 pixels \(width × height\) are too few, phog needs at least 4 × 4",
 }
 
 
@@ -212,7 +212,7 @@ def test_nothing_is_learned_from_a_bad_image(files, monkeypatch):
     extract(files, "dense-sift-bow", rows=[0], **arguments)  # trains on 0 … 5
     # A sixth of 80 descriptors, rounded up, of each of the four good ones, none of 2 and 5.
     assert len(samples[0]) == 4 * 14
-    with pytest.raises(DataError, match=r"002\.jpg: an empty file"):
+    with pytest.raises(DataError, match=r"002\.jpg: is an empty file"):
         extract(files, "dense-sift-bow", rows=[0], **BOW)
 
 
@@ -254,7 +254,7 @@ def test_what_features_refuse(files, name, monkeypatch):
     arrays = dataset([noise(20, 20), noise(2, 9)], name="arrays")  # called by their numbers
     with pytest.raises(DataError, match="arrays: image 1: 9 × 2 pixels"):
         extract(arrays, "phog")
-    with pytest.raises(InputError, match=f"files: the images differ in size, {name} needs them"):
+    with pytest.raises(InputError, match=f"files: the images differ in size, and {name} needs "):
         extract(files, name)
     monkeypatch.setattr("PIL.Image.MAX_IMAGE_PIXELS", 100)  # Pillow refuses twice as many
     with pytest.raises(DataError, match=r"0\.jpg: cannot be read: Image size \(600 pixels\) exc"):

@@ -46,6 +46,6 @@ def test_as_many_words_as_points_and_no_more():
     sample = np.repeat(np.eye(6, dtype=np.float32), 3, axis=0)
     words = learn_words(sample, 6, seed=0)
     np.testing.assert_array_equal(words[np.argsort(-words @ np.arange(6, 0, -1))], np.eye(6))
-    message = "a vocabulary of 7 words needs as many different descriptors, the training .* gave 6"
+    message = "a vocabulary of 7 words needs as many different descriptors, the training .* have 6"
     with pytest.raises(ConfigError, match=message):
         learn_words(sample, 7, seed=0)

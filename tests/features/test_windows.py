@@ -43,8 +43,8 @@ def test_no_windows(image):
 @pytest.mark.parametrize(
     ("box", "message"),
     [
-        ([0, 0, 71, 50], "a window leaves the image of 70 × 50 pixels"),
-        ([-1, 0, 20, 20], "a window leaves"),
+        ([0, 0, 71, 50], "a window lies partly outside the image of 70 × 50 pixels"),
+        ([-1, 0, 20, 20], "a window lies partly"),
         ([0, 0, 3, 20], "a window is smaller than 4 × 4 pixels"),
         ([20, 0, 10, 20], "a window is smaller"),
     ],
