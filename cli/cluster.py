@@ -35,7 +35,7 @@ def connected(address: str, *not_there: str) -> Iterator[Any]:
         from kmaps.dask import connected as connected_there
     except ModuleNotFoundError as error:
         raise ConfigError(
-            f"--cluster: needs {error.name}, which is not installed: pip install 'PATH[cluster]', "
+            f"--cluster needs {error.name}, which is not installed: pip install 'PATH[cluster]', "
             "where PATH is a checkout or a wheel of kmaps"
         ) from None
     from kmaps.bench.run.processes import starting
@@ -95,9 +95,9 @@ def train_there(
     from kmaps.svm import CodedSVC
 
     if not isinstance(model, CodedSVC):
-        raise ConfigError("--cluster: trains on codes, not on random frequencies; leave it out")
+        raise ConfigError("--cluster trains on codes, not on random frequencies; leave it out")
     if isinstance(costs, str) or len(costs) > 1:
-        raise ConfigError("-C: one value with --cluster; choose it on a part of the rows")
+        raise ConfigError("-C: give one value with --cluster; choose it on a part of the rows")
     model.set_params(C=costs[0], n_blocks="auto")
     with stage_bars(quiet=quiet) as report, showing(report):
         there = BlockwiseSVC.like(model, client).fit(*_labelled(source, labels, label_column))
@@ -122,7 +122,7 @@ def _labelled(source: str, labels: str | None, label_column: str | None) -> tupl
     if columns is None and labels is None:
         raise ConfigError(f"{source}: holds no labels; name a file with --labels")
     if labels is not None and label_column is not None:
-        raise ConfigError("--labels: Parquet has them in --label-column; leave one of them out")
+        raise ConfigError("--labels: Parquet has labels in --label-column; leave one out")
     return source, label_column if labels is None else labels_of(labels)
 
 

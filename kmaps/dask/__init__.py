@@ -1,7 +1,7 @@
 """Models on codes and maps for collections of Dask: see `BlockwiseSVC` and `BlockwiseMap`.
 
-Needs the extra ``cluster``: ``pip install 'PATH[cluster]'``, where PATH is a checkout or a wheel.
-The other names are of files and folders that all workers see, for commands: `connected` gives a
+It needs the extra ``cluster``: ``pip install 'PATH[cluster]'`` with a checkout or a wheel as PATH.
+Commands use the other names, for files and folders that all workers see: `connected` gives a
 client, `rows_of`, `labels_of` and `column_names` read, `write` writes.
 """
 

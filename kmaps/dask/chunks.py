@@ -23,26 +23,26 @@ from kmaps.io.reader import read_header
 from kmaps.parallel import threads
 from kmaps.samples import AnyMatrix, refuse_mask
 
-_BLOCK_VALUES = 1 << 22  # of a .npy file, in a block
-_SAMPLE_ROWS = 10_000  # of all blocks together, for maps that learn from data
+_BLOCK_VALUES = 1 << 22  # values of a .npy file in a block
+_SAMPLE_ROWS = 10_000  # rows of all blocks together, for maps that learn from data
 _TOGETHER = 8  # summaries that are merged at a time
 
 
 def is_collection(X: object) -> bool:
-    """Return whether these are samples for Dask, and not in this process."""
+    """Return whether X are samples for Dask rather than samples in this process."""
     if isinstance(X, (da.Array, dd.DataFrame, str, Path)):
         return True
     return isinstance(X, (list, tuple)) and len(X) > 0 and isinstance(X[0], Delayed)
 
 
 def opened(X: Any) -> Any:
-    """Return a Dask array of a Zarr folder or npy file, a DataFrame of Parquet; others as given."""
+    """Open a path, Zarr or .npy as a Dask array, Parquet as a DataFrame; leave other X alone."""
     if not isinstance(X, (str, Path)):
         return X
     path = Path(X)
     if not path.exists():
         raise InputError(
-            f"{path}: not found: expected a .npy file, a Zarr folder, a Parquet file or folder"
+            f"{path}: no such path: expected a .npy file, a Zarr folder, a Parquet file or folder"
         )
     if path.suffix == ".npy":
         return read_npy(path)
@@ -52,14 +52,14 @@ def opened(X: Any) -> Any:
         return dd.read_parquet(str(path))
     except (OSError, ValueError) as error:
         reason = " ".join(str(error).split())
-        raise InputError(f"{path}: neither a Zarr folder nor Parquet ({reason})") from None
+        raise InputError(f"{path}: is neither a Zarr folder nor Parquet ({reason})") from None
 
 
 def read_npy(path: str | Path) -> da.Array:
-    """Return the rows, or labels, of a file as a lazy array in blocks of 4 million values.
+    """Return the rows or labels of a file as a lazy array in blocks of 4 million values.
 
-    The workers read it under the same name. A file that is damaged, or neither a matrix of numbers
-    nor labels, raises InputError.
+    The workers read the file under the same name. A file that is damaged, or that has neither a
+    matrix of numbers nor labels, raises InputError.
     """
     name = str(path)
     with open(path, "rb") as file:
@@ -84,12 +84,11 @@ def _read(path: str, start: int, stop: int) -> NDArray:
 
 
 def blocks_of(X: Any) -> list[Delayed]:
-    """Return the blocks of rows of samples or of labels, in order, or raise ConfigError or
-    InputError.
+    """Return the blocks of rows of samples or labels, in order.
 
     X is a dask array (n, d) or (n,), a DataFrame, a Series, a list of delayed blocks, or the path
-    of a ``.npy`` file, a Zarr folder, a Parquet file or folder. Columns of an array that lie in
-    several chunks are brought together.
+    of a ``.npy`` file, a Zarr folder, a Parquet file or folder; anything else raises ConfigError or
+    InputError. If an array's columns lie in several chunks, these are joined.
     """
     X = opened(X)
     if isinstance(X, da.Array):
@@ -111,7 +110,7 @@ def labelled(X: Any, y: Any) -> tuple[list[Delayed], list[Delayed]]:
     X = opened(X)
     if isinstance(y, str) and not isinstance(X, (da.Array, list, tuple)):
         if y not in X.columns:
-            raise InputError(f"y={y!r}: no such column, there are {', '.join(map(str, X.columns))}")
+            raise InputError(f"y={y!r}: no such column (known: {', '.join(map(str, X.columns))})")
         return columns_of(X.to_delayed(), y)
     if isinstance(X, da.Array) and isinstance(y, da.Array):
         if X.shape[0] != y.shape[0] and not np.isnan([X.shape[0], y.shape[0]]).any():
@@ -122,21 +121,21 @@ def labelled(X: Any, y: Any) -> tuple[list[Delayed], list[Delayed]]:
 
 
 def columns_of(parts: Sequence[Delayed], y: str) -> tuple[list[Delayed], list[Delayed]]:
-    """Return the blocks of features of the parts of a DataFrame, and of the column of labels.
+    """Return the blocks of a DataFrame's features and of its column of labels.
 
-    The parts are the same for both: what reads files may cut other columns elsewhere.
+    Both have the same parts: a reader of files may cut each selection of columns in its own way.
     """
     samples = [dask.delayed(_array)(part.drop(columns=[y])) for part in parts]
     return samples, [dask.delayed(_labels)(part[y]) for part in parts]
 
 
 def _labels(block: Any) -> NDArray:
-    """Return a block of labels as numbers or words; refuse missing ones."""
+    """Return a block of labels as numbers or words; refuse missing labels."""
     labels = np.asarray(_array(block))
     if labels.dtype.kind == "O":
         strange = [label for label in labels.ravel() if not isinstance(label, str)]
         if strange:
-            raise InputError(f"a label is {strange[0]!r}: expected numbers, or words in all rows")
+            raise InputError(f"a label is {strange[0]!r}: expected words, or numbers, in all rows")
         labels = labels.astype(str)
     check_labels(labels, "labels")
     return labels
@@ -158,7 +157,7 @@ class Summary:
     sample: AnyMatrix | None  # some of the rows
     classes: NDArray  # the labels that occur; empty without labels
     counts: NDArray  # how often they occur
-    digests: list[str]  # of each block with its labels
+    digests: list[str]  # the digest of each block with its labels
 
 
 def summary_of(
@@ -166,10 +165,10 @@ def summary_of(
 ) -> Delayed:
     """Return the delayed summary of all blocks, made in one pass over them.
 
-    Up to ``most`` distinct values are kept; ``sampled`` keeps evenly spaced rows of each block.
+    It has up to ``most`` distinct values; ``sampled`` adds evenly spaced rows of each block.
     """
     if labels is not None and len(labels) != len(blocks):
-        raise InputError(f"labels in {len(labels)} blocks for samples in {len(blocks)}")
+        raise InputError(f"labels have {len(labels)} blocks, samples have {len(blocks)}")
     rows = -(-_SAMPLE_ROWS // len(blocks)) if sampled else 0
     parts = [
         dask.delayed(_summarised)(block, None if labels is None else labels[k], most, rows)
@@ -179,7 +178,7 @@ def summary_of(
 
 
 def merged_in_steps(merge: Callable[..., Any], parts: list[Any]) -> Any:
-    """Call ``merge`` on a list of some neighbours at a time, until one is left."""
+    """Call ``merge`` on lists of neighbouring parts until one part is left."""
     while len(parts) > 1:
         groups = range(0, len(parts), _TOGETHER)
         parts = [merge(parts[start : start + _TOGETHER]) for start in groups]
@@ -188,11 +187,11 @@ def merged_in_steps(merge: Callable[..., Any], parts: list[Any]) -> Any:
 
 def _summarised(X: AnyMatrix, y: Any, most: int, rows: int) -> Summary:
     if X.ndim != 2:
-        raise InputError(f"a block of shape {X.shape}: expected rows of features, (n, d)")
+        raise InputError(f"a block has the shape {X.shape}: expected rows of features, (n, d)")
     if X.dtype.kind not in "biuf":
         raise InputError(f"a block holds {X.dtype}: expected numbers in every column of features")
     if y is not None and np.shape(y) != (X.shape[0],):
-        raise InputError(f"labels of shape {np.shape(y)} for a block of {X.shape[0]} rows")
+        raise InputError(f"a block of {X.shape[0]} rows has labels of shape {np.shape(y)}")
     columns, sample = RunningColumns(most), None
     if X.shape[0]:
         columns.add(X)
@@ -226,12 +225,12 @@ def mapped(
 ) -> Any:
     """Return the results of a function on each block of rows of X, lazily.
 
-    The function takes rows (n, n_features) to an array (n, width), or (n,) without a width. The
-    result is a dask array, or a list of delayed arrays for a list of delayed blocks. Another number
-    of features raises InputError.
+    The function takes rows (n, n_features) and returns an array (n, width), or (n,) without a
+    width. The result is a dask array, or a list of delayed arrays for a list of delayed blocks. A
+    different number of features raises InputError.
     """
     X, shape = opened(X), () if width is None else (width,)
-    shared = dask.delayed(function, traverse=False, pure=False)  # one for all blocks
+    shared = dask.delayed(function, traverse=False, pure=False)  # sent once for all blocks
     blocks = [dask.delayed(_called)(shared, block, dtype, shape) for block in blocks_of(X)]
     if isinstance(X, (list, tuple)):
         return blocks
@@ -245,7 +244,7 @@ def mapped(
 def joined(
     blocks: Sequence[Delayed], lengths: Sequence[float], dtype: DTypeLike, shape: tuple[int, ...]
 ) -> da.Array:
-    """Return delayed blocks of so many rows, each of some shape, as one array."""
+    """Return delayed blocks as one array; they have ``lengths`` rows of the given shape."""
     parts = [
         da.from_delayed(block, (length, *shape), dtype=dtype)
         for block, length in zip(blocks, lengths, strict=True)
@@ -256,12 +255,12 @@ def joined(
 def _called(
     function: Callable[[Any], Any], block: Any, dtype: DTypeLike, shape: tuple[int, ...]
 ) -> Any:
-    if not block.shape[0]:  # as a filter leaves them
+    if not block.shape[0]:  # a filter can leave empty blocks
         return np.empty((0, *shape), dtype)
     with threads(1):
         return np.asarray(function(block), dtype)
 
 
 def kept(blocks: list[Delayed]) -> list[Delayed]:
-    """Let the workers compute blocks once and keep them, for all that is made of them."""
+    """Let the workers compute blocks once and keep them for all later uses."""
     return list(dask.persist(*blocks))

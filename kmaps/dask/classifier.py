@@ -27,13 +27,13 @@ from kmaps.svm.coded.training import CodedRows, learned, learns, listed_below
 from kmaps.svm.learner import class_factors, input_errors
 from kmaps.svm.reduction import count_problems
 
-_TRIALS_AGAIN = 3  # of a problem, whose workers were lost
+_TRIALS_AGAIN = 3  # further trials of a problem after a worker was lost
 _NOT_THERE = ("penalty", "calibrate", "probability", "warm_start", "levels", "smooth", "n_jobs")
 
 
 @dataclass(frozen=True, eq=False)
 class CodesThere:
-    """A training set on the workers: levels and layout without rows, and futures of each block."""
+    """A training set on the workers: its levels and layout here, and futures for each block."""
 
     coding: CodedRows
     rows: list[Future]
@@ -53,29 +53,29 @@ class BlockwiseSVC(CodedSVC):
     Parameters
     ----------
     n_blocks : int or "auto", default="auto"
-        Blocks of each binary problem, made of neighbouring blocks of the collection, so that there
-        are no more of them. "auto" is as in `kmaps.CodedSVC`. The model does not depend on the
-        number of workers; no more than ``n_blocks`` descend at a time, one block on one thread
-        each.
+        The number of blocks of each binary problem. They are made of neighbouring blocks of the
+        collection, which therefore limits their number. "auto" is as in `kmaps.CodedSVC`. The model
+        does not depend on the number of workers; at most ``n_blocks`` blocks descend at a time,
+        each on one thread.
     client : distributed.Client, optional
-        By default the current one. `kmaps.CodedSVC` describes the other parameters.
+        By default the current client. `kmaps.CodedSVC` describes the other parameters.
 
     Attributes
     ----------
     n_rows_ : int
-        Training samples.
+        The number of training samples.
     blocks_sha256_ : str
-        The SHA-256 of the digests of all blocks (`kmaps.io.data_digest`), in order. The other
-        attributes are described in `kmaps.CodedSVC`.
+        The SHA-256 of the digests of all blocks (`kmaps.io.data_digest`), in order.
+        `kmaps.CodedSVC` describes the other attributes.
 
     Notes
     -----
-    The samples are read twice: for the levels, and for the codes, which stay with the workers: one
-    byte per feature of a row (or three per value that is not zero), and about 100 bytes per row. In
-    a round each block sends one table of weights, 4 bytes each, and gets their sum; no row travels.
-    10⁹ rows of 100 features take twenty workers of 16 GB. Beyond some hundred blocks the rounds,
-    not the rows, are the limit. Where a worker is lost, its codes are made again from the samples,
-    and the binary problem begins again, up to three times.
+    The samples are read twice: for the levels, and for the codes. Codes stay with the workers and
+    take one byte per feature of a row (or three per value that is not zero), and about 100 bytes
+    per row. In a round each block sends one table of weights, 4 bytes each, and gets the sum of all
+    tables; no row travels. 10⁹ rows of 100 features take twenty workers of 16 GB. With more than
+    some hundred blocks the rounds, not the rows, limit the speed. If a worker is lost, its codes
+    are made again from the samples, and the binary problem starts again, up to three times.
 
     Examples
     --------
@@ -98,17 +98,17 @@ class BlockwiseSVC(CodedSVC):
 
     @classmethod
     def like(cls, model: CodedSVC, client: Client | None = None) -> "BlockwiseSVC":
-        """Return an unfitted model with the parameters of another."""
+        """Return an unfitted model with the parameters of another model."""
         return cls(**model.get_params(deep=False), client=client)
 
     def _check_parameters(self) -> None:
         for name in _NOT_THERE:
             if np.any(getattr(self, name) != getattr(CodedSVC, name)):
-                raise ConfigError(f"{name}={getattr(self, name)!r}: not on a cluster; leave it out")
+                raise ConfigError(f"{name}={getattr(self, name)!r}: not for clusters; leave it out")
         super()._check_parameters()
 
     def fit(self, X: Any, y: Any) -> "BlockwiseSVC":  # type: ignore[override]
-        """Code the samples where they are, and train; it warns and raises as `kmaps.CodedSVC.fit`.
+        """Code the samples on their workers and train; warn and raise as `kmaps.CodedSVC.fit`.
 
         Parameters
         ----------
@@ -116,10 +116,10 @@ class BlockwiseSVC(CodedSVC):
             Blocks of rows, dense or CSR; the path names a ``.npy`` file, a Zarr folder, or a
             Parquet file or folder.
         y : dask array (n,), Series, list of delayed blocks, Path, or str
-            Labels, in the blocks of X; the path names a Zarr folder or a ``.npy`` file, and the
-            word a column of a DataFrame or a Parquet folder.
+            Labels, in the blocks of X; a Path names a Zarr folder or a ``.npy`` file, a str a
+            column of a DataFrame or a Parquet folder.
 
-        A lost scheduler, or a task that takes one worker after the other with it, is a
+        A lost scheduler, or a task on which one worker after the other is lost, raises
         ConnectionError.
         """
         self._check_parameters()
@@ -137,7 +137,7 @@ class BlockwiseSVC(CodedSVC):
     def _coded_there(
         self, client: Client, samples: list[Delayed], labels: list[Delayed]
     ) -> "CodesThere":
-        """Choose levels and turn the samples into codes, with the workers."""
+        """Choose levels, and let the workers turn the samples into codes."""
         summary = summary_of(samples, labels, self.n_levels, learns(self.map))
         known: Summary = client.gather(client.compute(summary))
         columns = known.columns
@@ -214,7 +214,7 @@ class BlockwiseSVC(CodedSVC):
         return deviations(model, client.gather(total))
 
     def decision_function(self, X: Any) -> Any:
-        """Score rows: a collection lazily, block by block; an array at once."""
+        """Return scores: of a collection lazily, block by block; of an array immediately."""
         if not is_collection(X):
             return super().decision_function(X)
         check_is_fitted(self)
@@ -222,7 +222,7 @@ class BlockwiseSVC(CodedSVC):
         return mapped(X, self._plain().decision_function, self.n_features_in_, np.float64, width)
 
     def predict(self, X: Any) -> Any:
-        """Return the class of each row, lazily for a collection, as :meth:`decision_function`."""
+        """Return the class of each row, lazily or not as :meth:`decision_function` does."""
         if not is_collection(X):
             return super().predict(X)
         check_is_fitted(self)
@@ -231,12 +231,12 @@ class BlockwiseSVC(CodedSVC):
     def save(
         self, path: str | Path, *, force: bool = False, record: Mapping[str, Any] | None = None
     ) -> None:
-        """Write the model to an ``.npz`` file, which is one of a `kmaps.CodedSVC`."""
+        """Write the model to an ``.npz`` file, as `kmaps.CodedSVC` does."""
         check_is_fitted(self)
         self._plain().save(path, force=force, record=record)
 
     def _plain(self) -> CodedSVC:
-        """Return the model without the cluster: tasks take it along."""
+        """Return the model without the cluster, for tasks on the workers."""
         plain = CodedSVC(**{name: getattr(self, name) for name in CodedSVC().get_params(False)})
         plain.classes_, plain.model_, plain.map_ = self.classes_, self.model_, self.map_
         plain.n_features_in_ = self.n_features_in_

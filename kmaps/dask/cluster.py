@@ -1,4 +1,4 @@
-"""The cluster that a user names, and a function called on many items by its workers."""
+"""The cluster that a user names, whose workers call a function on many items."""
 
 import asyncio
 import concurrent.futures
@@ -18,37 +18,37 @@ from distributed import Client, KilledWorker, LocalCluster, as_completed, get_wo
 from kmaps.errors import ConfigError
 
 _PATIENCE_S = 10
-_LOST = "the scheduler of the cluster was lost: start one, and try again"
-# What Dask raises, by its version, of what was under way then.
+_LOST = "the scheduler of the cluster was lost: start one and try again"
+# Depending on its version, Dask raises one of these for unfinished work.
 _CANCELLED = asyncio.CancelledError, concurrent.futures.CancelledError
 
 
 @contextmanager
 def answering() -> Iterator[None]:
-    """Raise ConnectionError, of one line, where the cluster gives no answer any more."""
+    """Raise ConnectionError, with one line, if the cluster does not answer any more."""
     try:
         yield
     except _CANCELLED:
         raise ConnectionError(_LOST) from None
     except KilledWorker as error:
         raise ConnectionError(
-            "a task was given up: the workers that had it were lost, as when memory runs out: "
+            "a task was given up because its workers were lost, as when memory runs out: "
             + " ".join(str(error).split())
         ) from None
 
 
 @contextmanager
 def connected(cluster: str) -> Iterator[Client]:
-    """Connect to a cluster, on which Dask computes inside the block.
+    """Connect to a cluster; Dask computes on it inside the block.
 
     ``cluster`` is the address of a scheduler (``tcp://host:8786``), or ``local:N`` for N worker
     processes of one thread on this computer, which end with the block. Anything else, no answer,
-    or a worker on another system raises ConfigError; a scheduler that is lost, ConnectionError.
+    or a worker on another system raises ConfigError; a lost scheduler raises ConnectionError.
     """
     local = re.fullmatch(r"local:([1-9]\d*)", cluster)
     if local:
         with (
-            # A daemon may have no children, in which experiments measure their cells.
+            # Experiments measure cells in child processes, which a daemon may not start.
             dask.config.set({"distributed.worker.daemon": False}),
             LocalCluster(
                 n_workers=int(local[1]),
@@ -73,7 +73,7 @@ def connected(cluster: str) -> Iterator[Client]:
         raise ConfigError(
             f"cluster={cluster!r}: no Dask scheduler answers there ({reason})"
         ) from None
-    for name in ("distributed", "distributed.client"):  # which shows its traces as well
+    for name in ("distributed", "distributed.client"):  # both print tracebacks
         logging.getLogger(name).setLevel(logging.CRITICAL)
     with client, answering():
         for system in client.run(platform.system).values():
@@ -82,19 +82,19 @@ def connected(cluster: str) -> Iterator[Client]:
 
 
 def _check_system(worker: str, driver: str) -> None:
-    """Refuse a worker on another system than the driver, whose processes and paths differ."""
+    """Refuse a worker whose system, with its processes and paths, is not the driver's."""
     if worker != driver:
-        raise ConfigError(f"a worker runs on {worker}, the command on {driver}: use one system")
+        raise ConfigError(f"a worker runs on {worker}, and the command on {driver}: use one system")
 
 
 @dataclass(frozen=True)
 class Called:
     """The result of an item, or its failure."""
 
-    number: int  # of the item
-    result: Any = None  # what the function returned
+    number: int  # the item's number
+    result: Any = None
     neighbours: int = 0  # threads of all workers on the same computer
-    lost: str = ""  # why there is no result: the workers that tried were lost
+    lost: str = ""  # if there is no result: how the workers that tried were lost
 
 
 def called(
@@ -102,14 +102,14 @@ def called(
 ) -> Generator[Called, None, None]:
     """Call a function on each item, on as many at a time as the workers have threads.
 
-    The workers import the function. It is called again when its worker is lost, up to as often as
-    Dask allows, three times. What the function raises is raised here; ConnectionError when the
-    scheduler is lost. When the generator is closed early, no waiting item is begun.
+    The workers import the function. If a worker is lost, another one calls the function again, as
+    often as Dask allows: three times. Errors of the function are raised here; a lost scheduler
+    raises ConnectionError. If the generator is closed early, no waiting item is started.
     """
     futures = client.map(partial(_placed, function, platform.system()), items, pure=False)
     numbers = {future.key: number for number, future in enumerate(futures)}
     waiting = as_completed(futures)
-    del futures  # a worker forgets a result that nobody refers to
+    del futures  # workers delete results without references
     for future in waiting:
         number = numbers[future.key]
         try:
@@ -124,7 +124,7 @@ def called(
 
 
 def _placed(function: Callable[[Any], Any], driver: str, item: Any) -> tuple[str, Any]:
-    _check_system(platform.system(), driver)  # of a worker that came later
+    _check_system(platform.system(), driver)  # the worker may have joined later
     return _host(get_worker().address), function(item)
 
 

@@ -1,4 +1,4 @@
-"""Files and folders of rows that all workers see, and others written there by the workers."""
+"""Reading rows from files and folders that all workers see, and writing there by the workers."""
 
 import os
 from collections.abc import Sequence
@@ -17,26 +17,26 @@ from kmaps.dask.chunks import blocks_of, columns_of, joined, opened
 from kmaps.errors import InputError
 from kmaps.io import atomic_file, atomic_folder, check_target, read_labels
 
-FORMATS = (".npy", ".zarr", ".parquet")  # of outputs, by the end of the name
+FORMATS = (".npy", ".zarr", ".parquet")  # the suffixes of outputs
 
 
 @dataclass(frozen=True)
 class SharedRows:
     """Rows in delayed blocks."""
 
-    name: str  # of the file or folder
+    name: str  # the file's or folder's name
     blocks: list[Delayed]
     lengths: tuple[int, ...]  # rows of each block
     n_features: int
-    columns: list[str] | None = None  # the names of the features, where they have names
-    labels: da.Array | None = None  # of the column of labels
+    columns: list[str] | None = None  # the names of the features, if they have names
+    labels: da.Array | None = None  # from the column of labels
 
 
 def rows_of(path: str | Path, label_column: str | None = None) -> SharedRows:
     """Return the rows of a ``.npy`` file, a Zarr folder, or a Parquet file or folder.
 
-    ``label_column`` is the column of Parquet that is no feature. A path or column that there is
-    not, or that holds no rows of numbers, raises InputError.
+    ``label_column`` is the column of Parquet that is no feature. A path or column that does not
+    exist, or that has no rows of numbers, raises InputError.
     """
     found = opened(path)
     if isinstance(found, da.Array):
@@ -67,9 +67,9 @@ def column_names(path: str | Path) -> list[str] | None:
 
 
 def labels_of(path: str | Path) -> da.Array:
-    """Return the labels in a ``.npy`` file or Zarr folder, or in a text file, which is read here.
+    """Return the labels in a ``.npy`` file, a Zarr folder or a text file.
 
-    Anything else raises InputError.
+    Anything else raises InputError. This process reads the text file.
     """
     if Path(path).suffix in (".txt", ".csv"):
         return da.from_array(read_labels(path))
@@ -80,11 +80,11 @@ def labels_of(path: str | Path) -> da.Array:
 
 
 def check_output(path: str | Path, *, force: bool = False) -> None:
-    """Refuse a name of an output that may not be written, or has no known format."""
+    """Refuse an output that must not be written or whose name has no known format."""
     if Path(path).suffix not in FORMATS:
-        raise InputError(f"{path}: on a cluster OUT is one of {', '.join(FORMATS)}")
+        raise InputError(f"{path}: on a cluster the name of OUT ends in {', '.join(FORMATS)}")
     if Path(path).is_dir():
-        raise InputError(f"{path}: exists already; a folder is not replaced, choose another name")
+        raise InputError(f"{path}: exists already; folders are never replaced, choose another name")
     check_target(path, force=force)
 
 
@@ -103,7 +103,7 @@ def write(
 
     Each block is an array (n, width), or (n,) without a width, of ``lengths`` rows. The path ends
     in ``.npy``, ``.zarr`` or ``.parquet``; the last two are folders, which are never replaced.
-    ``columns`` are their names in Parquet, where ``labels`` become one more column ``label``.
+    ``columns`` are the names in Parquet, which gets ``labels`` as one more column, ``label``.
     """
     shape = () if width is None else (width,)
     Z = joined(blocks, lengths, dtype, shape)
@@ -112,7 +112,7 @@ def write(
         _write_npy(Z, path, force=force)
         return
     with atomic_folder(path) as folder:
-        if form == ".zarr":  # whose chunks have one size
+        if form == ".zarr":  # its chunks must have one size
             Z.rechunk({0: max(1, *lengths)}).to_zarr(str(folder))
             return
         frame = dd.from_dask_array(Z, columns=list(columns) if shape else columns[0])

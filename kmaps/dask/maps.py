@@ -17,7 +17,7 @@ from kmaps.samples import AnyMatrix, refuse_mask
 
 
 class BlockwiseMap(TransformerMixin, BaseEstimator):
-    """A map of kmaps for collections of Dask; ``map_`` is the copy that was fitted.
+    """A map of kmaps for collections of Dask; ``map_`` is the fitted copy.
 
     Examples
     --------
@@ -35,11 +35,11 @@ class BlockwiseMap(TransformerMixin, BaseEstimator):
         self.map = map
 
     def fit(self, X: Any, y: object = None) -> Self:
-        """Fit the map in one pass over the blocks of X, which are as in `BlockwiseSVC.fit`.
+        """Fit the map in one pass over the blocks of X, as described in `BlockwiseSVC.fit`.
 
-        A map that learns from data is fitted to the ends of the range of each feature over all
-        rows, and to 10,000 rows, as many of each block and evenly spaced in it, or to all rows if
-        they are no more.
+        A map that learns from data learns from the least and the largest value of each feature over
+        all rows, and from 10,000 rows, evenly spaced and as many in each block, or from all rows if
+        there are no more.
         """
         known: Summary = dask.compute(summary_of(blocks_of(X), None, 0, True))[0]
         if known.sample is None:
@@ -49,10 +49,10 @@ class BlockwiseMap(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Any:
-        """Map every row, block by block, when the result is asked for; an array is mapped at once.
+        """Map the rows of a collection lazily, block by block, and of an array immediately.
 
-        The result is a dask array of float32 (n, d · r), dense, or a list of delayed blocks for
-        such a list.
+        The result is a dense dask array of float32 (n, d · r), or a list of delayed blocks if X is
+        one.
         """
         check_is_fitted(self)
         function = partial(_dense, self.map_)
@@ -63,7 +63,7 @@ class BlockwiseMap(TransformerMixin, BaseEstimator):
 
 
 def _with_ends(known: Summary) -> AnyMatrix:
-    """Return the sample and the ends of the range of all rows as two rows more."""
+    """Return the sample with two more rows, the least and the largest values of all rows."""
     ends = np.stack([known.columns.low, known.columns.high])
     sample: AnyMatrix = known.sample
     if issparse(sample):

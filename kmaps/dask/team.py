@@ -1,8 +1,8 @@
 """Blocks of a training set and of a binary problem on the workers of a cluster.
 
-The codes, the variables and the weights of a block stay with a worker, in an actor of Dask's, which
-is asked directly: a task would take tens of milliseconds to come and go, and there are dozens of
-steps. One table of weights comes from each block in a step, and the sum goes back.
+The codes, the variables and the weights of a block stay with a worker, in an actor of Dask. Actors
+are called directly: a task would take tens of milliseconds, and there are dozens of steps. In a
+step each block sends one table of weights, and gets the sum of all tables.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -40,7 +40,7 @@ def coded_groups(
     classes: NDArray,
     n_groups: int,
 ) -> tuple[list[Future], list[Future]]:
-    """Return the codes and the numbers of the classes of so many groups of neighbouring blocks."""
+    """Join neighbouring blocks to ``n_groups``; return their codes and their class numbers."""
     learned = dask.delayed(coding, traverse=False)
     rows = [dask.delayed(_coded)(learned, block, sparse) for block in blocks]
     numbers = [dask.delayed(_numbered)(y, classes) for y in labels]
@@ -104,14 +104,14 @@ def codes_bytes(rows: CodeRows) -> int:
 
 
 class LostBlocks(ConnectionError):
-    """A worker is gone, and with it where its blocks were."""
+    """A worker is lost, and its blocks with it."""
 
 
 class DaskTeam:
-    """`kmaps.svm.coded.rounds.Workers` on a cluster, for futures of rows and tasks of each block.
+    """`kmaps.svm.coded.rounds.Workers` on a cluster, from futures of each block's rows and task.
 
-    ``waiting`` is the sum of the tables of the last step, which the blocks do not have yet. When a
-    worker is gone it raises LostBlocks.
+    ``waiting`` is the sum of the tables of the last step, which the blocks do not have yet. If a
+    worker is lost, LostBlocks is raised.
     """
 
     def __init__(
@@ -130,11 +130,11 @@ class DaskTeam:
             client.submit(_BlockThere, own, form, task, n_weights, (*seed, k), actor=True)
             for k, (own, task) in enumerate(zip(rows, tasks, strict=True))
         ]
-        client.gather(begun)  # raises what they did
+        client.gather(begun)  # raises the errors of the workers
         places = client.who_has(begun)
         if not all(places.get(one.key) for one in begun):
-            raise LostBlocks("a worker was lost when it had been given its blocks")
-        # An actor is bound to the client that is current where it is made, which gather is not.
+            raise LostBlocks("a worker was lost after it had received its blocks")
+        # A new actor is bound to the current client; gather's actors would not be.
         with client.as_current():
             self._blocks = [Actor(_BlockThere, places[one.key][0], one.key) for one in begun]
 
@@ -157,10 +157,10 @@ class DaskTeam:
 
 @contextmanager
 def _answered() -> Iterator[None]:
-    """Raise `LostBlocks` where a worker that has a block does not answer any more."""
+    """Raise `LostBlocks` if a worker that has a block does not answer any more."""
     try:
         yield
-    except (OSError, RuntimeError, KeyError) as error:  # what Dask raises then
+    except (OSError, RuntimeError, KeyError) as error:  # Dask raises these
         raise LostBlocks(str(error)) from error
 
 

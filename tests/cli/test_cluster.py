@@ -148,12 +148,12 @@ LABELLED = "train rows.npy m.npz --labels labels.npy "
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("encode rows.npy out.csv", "out.csv: on a cluster OUT is one of .npy, .zarr, .parquet"),
-        ("encode rows.npy rows.zarr", "rows.zarr: exists already; a folder is not replaced"),
+        ("encode rows.npy out.csv", "out.csv: on a cluster the name of OUT ends in .npy, .zarr"),
+        ("encode rows.npy rows.zarr", "rows.zarr: exists already; folders are never replaced"),
         ("encode rows.npy labels.npy", "labels.npy: exists already; choose another name"),
         ("encode labels.npy out.npy", "labels.npy: holds an array of shape (300,), expected rows"),
         ("encode cut.npy out.npy", "cut.npy: truncated: 200 bytes, its header promises 7,"),
-        ("encode bad out.npy", "bad: neither a Zarr folder nor Parquet ("),
+        ("encode bad out.npy", "bad: is neither a Zarr folder nor Parquet ("),
         ("encode rows.npy o.npy --codes", "--codes: not with --cluster; leave it out"),
         ("train rows.npy m.npz", "rows.npy: holds no labels; name a file with --labels"),
         ("train rows.parquet m.npz", "rows.parquet: name the column that has the labels"),
@@ -161,12 +161,12 @@ LABELLED = "train rows.npy m.npz --labels labels.npy "
             "train rows.parquet m.npz --label-column king",
             "--label-column king: expected one of bin0, bin1",
         ),
-        (LABELLED + "-C 1,2", "-C: one value with --cluster; choose it on a part of the rows"),
+        (LABELLED + "-C 1,2", "-C: give one value with --cluster; choose it on a part of the rows"),
         (
             LABELLED + "--map random-fourier",
-            "--cluster: trains on codes, not on random frequencies; leave it out",
+            "--cluster trains on codes, not on random frequencies; leave it out",
         ),
-        (LABELLED + "--set smooth=5", "smooth=5: not on a cluster; leave it out"),
+        (LABELLED + "--set smooth=5", "smooth=5: not for clusters; leave it out"),
         (LABELLED + "--folds 3", "--folds: not with --cluster; leave it out"),
     ],
 )
@@ -194,7 +194,7 @@ def test_workers_on_another_system_are_refused(address, words, monkeypatch):
         return "Linux" if here else "Darwin"
 
     monkeypatch.setattr("platform.system", system)
-    expected = "a worker runs on Darwin, the command on Linux: use one system"
+    expected = "a worker runs on Darwin, and the command on Linux: use one system"
     assert expected in refused(*words.split(), "--cluster", address)
     with pytest.raises(ConfigError, match=expected), Client(address) as client:  # of later workers
         list(called(client, abs, [1]))

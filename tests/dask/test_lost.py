@@ -20,7 +20,7 @@ from kmaps.dask import BlockwiseSVC, called
 from kmaps.dask.cluster import connected
 
 pytestmark = pytest.mark.slow  # starts processes of Dask
-LOST = "^the scheduler of the cluster was lost: start one, and try again$"
+LOST = "^the scheduler of the cluster was lost: start one and try again$"
 
 
 @pytest.fixture
