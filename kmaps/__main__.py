@@ -2,5 +2,5 @@
 
 from importlib import import_module
 
-# By its name: type checkers do not know that cli/ is installed as kmaps.cli.
+# Imported by name: type checkers do not know that cli/ is installed as kmaps.cli.
 import_module("kmaps.cli.main").main()

@@ -16,10 +16,10 @@ from numpy.typing import DTypeLike, NDArray
 from kmaps.errors import ConfigError, InputError, suggest
 
 _LONGEST = 200  # characters of a value in a message
-_LITTLE = 1 << 28  # bytes for which nobody asks whether they are free
-MAX_LEVELS = 256  # levels that a code, one byte, can tell apart
-LARGEST_VALUE = 1e37  # of a feature from which a table is learnt; single precision ends at 3.4e38
-LARGEST_WHOLE = 2**63 - 1  # Python has larger ones, which no array holds
+_LITTLE = 1 << 28  # bytes: for fewer, nobody checks whether they are free
+MAX_LEVELS = 256  # levels of a code of one byte
+LARGEST_VALUE = 1e37  # a feature's largest value to learn a table from; float32 ends at 3.4e38
+LARGEST_WHOLE = 2**63 - 1  # larger numbers of Python fit into no array
 T = TypeVar("T")
 
 
@@ -36,7 +36,7 @@ def is_number(value: Any) -> TypeGuard[float]:
         return False
     try:
         return isfinite(value)
-    except OverflowError:  # a whole number of 400 digits
+    except OverflowError:  # such as a whole number of 400 digits
         return False
 
 
@@ -108,7 +108,7 @@ def check_seed(name: str, value: object) -> None:
     """Refuse a parameter that does not seed random numbers as scikit-learn has it."""
     if value is None or is_whole(value, 0, 2**32 - 1):
         return
-    if not isinstance(value, np.random.RandomState | type(np.random)):  # a module: its own state
+    if not isinstance(value, np.random.RandomState | type(np.random)):  # the module: its state
         raise _unexpected(name, value, "a whole number from 0 to 4294967295, or None")
 
 
@@ -133,7 +133,7 @@ def refuse_negative(values: NDArray, whom: str) -> None:
     """Raise InputError when there is a negative value."""
     if values.size and values.min() < 0:
         raise InputError(
-            f"Negative values in data passed to {whom}: its kernel is one of histograms, shift the "
+            f"Negative values in data passed to {whom}: its kernel compares histograms; shift the "
             "data or clip it at zero"
         )
 
@@ -143,8 +143,8 @@ def refuse_enormous(values: NDArray, whom: str) -> None:
     largest = max(float(values.max()), -float(values.min())) if values.size else 0.0
     if largest > LARGEST_VALUE:
         raise InputError(
-            f"{whom} learns tables from the data, in single precision too, which ends at "
-            f"{LARGEST_VALUE:g}; there are values of {largest:.2g}: divide the features by a number"
+            f"{whom} learns tables from the data in single precision, too, and takes values up to "
+            f"{LARGEST_VALUE:g}; the largest is {largest:.2g}: divide the features by a number"
         )
 
 
@@ -152,7 +152,7 @@ def check_room(what: str, n_bytes: float, remedy: Callable[[int], str]) -> None:
     """Refuse arrays that take more memory than is free; ``remedy`` gets the free bytes."""
     if n_bytes < _LITTLE:
         return
-    from psutil import virtual_memory  # which small data do without
+    from psutil import virtual_memory  # small data do not need it
 
     free = virtual_memory().available
     if n_bytes > free:

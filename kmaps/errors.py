@@ -64,7 +64,7 @@ def locking(path: object) -> Iterator[None]:
         if error.errno not in _NO_LOCKS:
             raise
         raise ConfigError(
-            f"{path}: its file system gives no locks ({error.strerror}): choose a folder on another"
+            f"{path}: its file system has no locks ({error.strerror}): use another file system"
         ) from None
 
 

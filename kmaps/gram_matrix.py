@@ -31,7 +31,7 @@ from kmaps.samples import AnyMatrix, SampleMatrix
 # A block holds 32 MB of data as float64 at most, and with a panel 8 MB of results.
 _BLOCK_VALUES = 2**22
 _BLOCK_ROWS = 2**12
-_WIDE = 16  # times σ²: K(x, x) + K(y, y) up to which a difference has digits enough for exp
+_WIDE = 16  # times σ²: up to this K(x, x) + K(y, y), a difference has enough digits for exp
 
 
 def gram(
@@ -82,7 +82,7 @@ def gram(
     """
     if callable(kernel):
         if gamma != 1:
-            raise ConfigError(f"gamma={gamma!r}: a kernel that is passed has none; leave it out")
+            raise ConfigError(f"gamma={gamma!r}: a user's kernel has no gamma; leave it out")
         if sigma is not None:
             check_positive("sigma", sigma)
         from kmaps.mercer import user_gram
@@ -132,7 +132,7 @@ def _largest_product(rows: SampleMatrix, base: tuple[str, float]) -> float:
 
     def largest(start: int, stop: int) -> float:
         block = rows.block(start, stop, 1.0, np.float64)
-        with np.errstate(over="ignore"):  # refused with what overflows
+        with np.errstate(over="ignore"):  # overflow is refused below
             return float(products_with_itself(block, base[1]).max())
 
     return max(for_blocks(largest, len(rows), _rows_at_once(rows)))
@@ -188,14 +188,14 @@ def mean_squared_distance(
 def width_of(mean: float) -> float:
     """Return the σ whose square is a mean D², or refuse rows that are all alike (InputError)."""
     if not mean > 0:
-        raise InputError("sigma cannot be estimated from rows that are all alike, give it")
+        raise InputError("sigma cannot be estimated from equal rows: give sigma")
     return float(mean**0.5)
 
 
 def _mean_distance(rows: SampleMatrix, base: tuple[str, float], sample: int, seed: int) -> float:
     rows = rows.draw(sample, seed)
     if len(rows) < 2:
-        raise InputError("n_samples=1: sigma comes from distances between samples, give sigma")
+        raise InputError("n_samples=1: sigma needs distances between samples: give sigma")
     total = _Pairs(rows, None, base, "distance").matrix().sum(dtype=float)
     return float(total / (len(rows) * (len(rows) - 1)))
 

@@ -18,7 +18,7 @@ from kmaps._loops import gram as loops
 from kmaps._loops.entries import Entries
 from kmaps.samples import AnyMatrix, SampleMatrix
 
-# What the loops' sums of the kernel are to be multiplied by.
+# Factors on the loops' sums of the kernel.
 _LOOPS = {
     "chi2": (entries.CHI2, 2.0),
     "intersection": (entries.INTERSECTION, 1.0),
@@ -27,7 +27,7 @@ _LOOPS = {
 }
 
 _SPARSE = 1 / 2  # part of the values of CSR rows that is stored where distances are differences
-ENOUGH = 1 / 4  # what has to be left of K(x, x) + K(y, y)
+ENOUGH = 1 / 4  # the least part of K(x, x) + K(y, y) that a difference must keep
 _FEW = 1 / 16  # part of the pairs that are summed again one by one
 
 
@@ -74,7 +74,7 @@ class _Loop:
         self.dtype: type[np.floating] = (
             np.float32 if single and _range(X, Y) <= held else np.float64
         )
-        centred = not self.weighted and self.code != entries.JS  # js takes logarithms: near zero
+        centred = not self.weighted and self.code != entries.JS  # js needs logarithms near zero
         self.largest = 2.0 ** ((40 if self.dtype is np.float32 else 300) * centred)
         held = 645 if centred else 900 / max(gamma, 1)
         self.smallest = 0.0 if self.dtype is np.float32 else self.largest * 2.0**-held

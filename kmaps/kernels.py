@@ -44,10 +44,10 @@ class Kernel:
     def __call__(self, x: ArrayLike, y: ArrayLike, gamma: float = 1.0) -> NDArray:
         """Return the gamma-homogeneous, signed kernel of ``x`` and ``y`` (broadcast)."""
         (xp, x), (_, y) = _floats(x), _floats(y)
-        # Of zeros nothing is used: the product of the signs is zero.
+        # The results for zeros are not used: the product of the signs is zero.
         sign = xp.sign(x) * xp.sign(y)
         x, y = (xp.where(sign == 0, xp.ones_like(sign), xp.abs(of)) for of in (x, y))
-        # log|y| - log|x| and half powers apart: neither overflows where the kernel does not.
+        # The logarithms and the powers stay separate: neither overflows unless the kernel does.
         log_x, log_y = xp.log(x), xp.log(y)
         return sign * xp.exp(gamma / 2 * (log_x + log_y)) * self.signature(log_y - log_x)
 
@@ -55,7 +55,7 @@ class Kernel:
 def _floats(values: Any) -> tuple[Any, Any]:
     """Return the array's library (NumPy or another), and the array as floats."""
     if not isinstance(values, np.ndarray | np.generic | int | float | list | tuple):
-        from kmaps.samples import namespace  # which takes long to import
+        from kmaps.samples import namespace  # takes long to import
 
         if not (xp := namespace(values)).__name__.endswith("numpy"):
             return xp, values
@@ -63,7 +63,7 @@ def _floats(values: Any) -> tuple[Any, Any]:
 
 
 def _sech(t: ArrayLike, width: float = 1.0) -> NDArray:
-    # Written with exp(-|t|), which cannot overflow.
+    # exp(-|t|) cannot overflow.
     xp, t = _floats(t)
     decay = xp.exp(-xp.abs(t / width))
     return 2 * decay / (1 + decay**2)

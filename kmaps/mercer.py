@@ -18,10 +18,10 @@ from kmaps.parallel import for_blocks
 from kmaps.samples import SampleMatrix
 
 _BLOCK_VALUES = 1 << 20
-_PAIRS = 1 << 18  # of values at a time, for a Gram matrix
-_POINTS = 256  # of all values, on which it is seen whether there is a negative eigenvalue
-_Rank = Callable[[NDArray], NDArray]  # of the eigenvalues of some features
-_ROUNDING = 1e-8  # eigenvalues this far below zero, of the largest, are a kernel's own rounding
+_PAIRS = 1 << 18  # pairs of values at a time, for a Gram matrix
+_POINTS = 256  # values on which the kernel is checked for negative eigenvalues
+_Rank = Callable[[NDArray], NDArray]  # takes the eigenvalues of some features
+_ROUNDING = 1e-8  # part of the largest: eigenvalues this far below zero are rounding
 
 
 class TableKernel:
@@ -117,7 +117,7 @@ def eigensystems(
         r = max(1, int(kept.sum(axis=1).max()))
         check_room(
             f"tables of {len(points):,} features, {n_points:,} points and {r:,} outputs each, take",
-            r * (each * len(points) - 8 * n_points * start),  # present arrays are not free any more
+            r * (each * len(points) - 8 * n_points * start),  # less what is already there
             lambda free: f"{free // (each * r):,} features fit, or use fewer points",
         )
         values, vectors = (values * kept)[:, :r], (vectors * kept[:, None, :])[:, :, :r]
@@ -126,7 +126,7 @@ def eigensystems(
 
     n_points = points.shape[1]
     each = 16 * n_points + more
-    with threadpool_limits(1, user_api="blas"):  # threads within our own hinder each other
+    with threadpool_limits(1, user_api="blas"):  # BLAS's threads within ours slow each other down
         size = max(1, _BLOCK_VALUES // n_points**2)
         blocks = for_blocks(block, len(points), size, "features decomposed")
     r = max(values.shape[1] for values, _ in blocks)
@@ -148,17 +148,17 @@ def _matrices(k: ScalarKernel, points: NDArray, counts: NDArray, name: str) -> N
         matrices = np.asarray(k(x, y), float)
     except (TypeError, ValueError) as error:
         raise ConfigError(
-            f"kernel {name}: failed on arrays ({error}): write k(x, y) elementwise, with NumPy"
+            f"kernel {name}: it failed on arrays ({error}): write k(x, y) elementwise, with NumPy"
         ) from None
     if matrices.shape != x.shape:
         raise ConfigError(
-            f"kernel {name}: gave shape {matrices.shape} for arrays of shape {x.shape}: write "
+            f"kernel {name}: it gave shape {matrices.shape} for arrays of shape {x.shape}: write "
             "k(x, y) elementwise"
         )
     if not np.isfinite(matrices).all():
-        raise ConfigError(f"kernel {name}: gave a value that is not finite")
+        raise ConfigError(f"kernel {name}: it gave a value that is not finite")
     if np.abs(matrices - matrices.swapaxes(1, 2)).max() > _ROUNDING * np.abs(matrices).max():
-        raise ConfigError(f"kernel {name}: not symmetric, k(x, y) and k(y, x) differ")
+        raise ConfigError(f"kernel {name}: it is not symmetric, k(x, y) and k(y, x) differ")
     used = np.arange(points.shape[1]) < counts[:, None]
     return matrices * (used[:, :, None] & used[:, None, :])
 
@@ -174,9 +174,9 @@ def _refuse_indefinite(
     low, high = points[j, 0], points[j, counts[j] - 1]
     where = "" if first is None else f" (feature {first + j})"
     raise ConfigError(
-        f"kernel {name}: not positive semi-definite: its matrix on {counts[j]} points from "
+        f"kernel {name}: it is not positive semi-definite: its matrix on {counts[j]} points from "
         f"{low:.4g} to {high:.4g}{where} has the eigenvalue {values[j, -1]:.4g}, "
-        f"its largest is {values[j, 0]:.4g}"
+        f"and the largest is {values[j, 0]:.4g}"
     )
 
 

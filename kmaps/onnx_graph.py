@@ -23,8 +23,8 @@ from kmaps.errors import ConfigError, InputError
 from kmaps.io import atomic_file
 
 DTYPES = ("float32", "float64", "uint8")
-_OPSET, _IR_VERSION = 17, 8  # of ONNX 1.12, which runtimes since 2022 read
-_MOST_BYTES = 2_000_000_000  # of a file in protobuf's format
+_OPSET, _IR_VERSION = 17, 8  # the versions of ONNX 1.12, which runtimes since 2022 read
+_MOST_BYTES = 2_000_000_000  # a file in protobuf's format cannot be larger
 
 
 class Tensor(NamedTuple):
@@ -74,7 +74,7 @@ def export(
     for step in before:
         x = present(add(step, graph, x), "the outputs of a step")
     outputs = add(last, graph, x)
-    if outputs is not None:  # of a map
+    if outputs is not None:  # the step is a map
         graph.add_output("transform", outputs, 2)
     model = graph.model()
     if path is not None:

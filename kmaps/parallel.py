@@ -58,7 +58,7 @@ def num_threads() -> int:
     if text:
         check_whole("KMAPS_NUM_THREADS", int(text) if text.isdecimal() else text, 1)
         return int(text)
-    outermost = os.environ.get("OMP_NUM_THREADS", "").split(",")[0]  # of nested loops
+    outermost = os.environ.get("OMP_NUM_THREADS", "").split(",")[0]  # the limit of outer loops
     if outermost.isdecimal() and int(outermost) > 0:
         return min(int(outermost), processors())
     return processors()
@@ -66,7 +66,7 @@ def num_threads() -> int:
 
 def processors() -> int:
     """Return how many processors this process may run on."""
-    from joblib import cpu_count  # which knows the limits of containers; not needed to import kmaps
+    from joblib import cpu_count  # slow to import; it knows the limits of containers
 
     return cpu_count()
 

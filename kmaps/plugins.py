@@ -48,7 +48,7 @@ class Registry(MutableMapping[str, Value]):
     def _added(self) -> dict[str, "EntryPoint"]:
         if not self._group:
             return {}
-        from importlib.metadata import entry_points  # not read for the names of kmaps
+        from importlib.metadata import entry_points  # slow, and not needed for kmaps's names
 
         found = sorted(entry_points(group=self._group), key=lambda entry: entry.name)
         return {entry.name: entry for entry in found}

@@ -166,8 +166,8 @@ def refuse_mask(array: Any) -> None:
     """Raise InputError for a masked array with masked values."""
     if np.ma.is_masked(array):
         raise InputError(
-            "a masked array, whose masked values would count as data: leave those rows or features "
-            "out, or fill them (X.filled(value))"
+            "X is a masked array, and its masked values would count as data: leave those rows or "
+            "features out, or fill them (X.filled(value))"
         )
 
 
@@ -179,10 +179,10 @@ def check_codes(codes: AnyMatrix, n_features: int | None, n_codes: int) -> None:
             f"codes: expected uint8 of shape (n, d), got {codes.dtype} of shape {codes.shape}"
         )
     if n_features is not None and codes.shape[1] != n_features:
-        raise InputError(f"codes of {codes.shape[1]} features: the table has {n_features}")
+        raise InputError(f"codes have {codes.shape[1]} features: the table has {n_features}")
     stored = codes.data if issparse(codes) else codes
     if stored.size and stored.max() >= n_codes:
-        raise InputError(f"code {stored.max()}: the table has {n_codes} codes, from 0 on")
+        raise InputError(f"codes go up to {stored.max()}: the table has {n_codes} codes, from 0 on")
 
 
 def as_float(X: NDArray) -> NDArray:
@@ -246,9 +246,9 @@ class SampleMatrix:
         refuse_mask(data)
         matrix: AnyMatrix = _as_csr(data, name) if issparse(data) else _as_array(data, name)
         if 0 in matrix.shape:
-            raise InputError(f"{name}: no samples or no features, got shape {matrix.shape}")
+            raise InputError(f"{name}: expected samples and features, got shape {matrix.shape}")
         values = matrix.data if issparse(matrix) else matrix
-        # Reductions alone: no copy of the data. NaN passes through both of them.
+        # Reductions make no copy of the data, and NaN passes through both.
         low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
         if not np.isfinite([low, high]).all():
             raise InputError(f"{name}: contains NaN or infinity, remove or replace them first")
@@ -302,7 +302,7 @@ class SampleMatrix:
     def block(self, start: int, stop: int, factor: float, dtype: type) -> AnyMatrix:
         """Return a new array of some rows times a factor: contiguous, of that dtype."""
         part = self.matrix[start:stop]
-        # In single precision where the factor has a place there: twice as fast.
+        # Single precision is twice as fast, if it can hold the factor.
         narrow = dtype is np.float32 and 2.0**-126 <= factor < 2.0**128
         scale = np.float32(factor) if narrow else np.float64(factor)
         if not issparse(part):
@@ -317,7 +317,7 @@ def _as_array(data: ArrayLike, name: str) -> NDArray:
     try:
         array = np.asarray(data)
     except ValueError:
-        raise InputError(f"{name}: rows of different lengths, expected a matrix") from None
+        raise InputError(f"{name}: its rows have different lengths, expected a matrix") from None
     _check_kind(array, name)
     return array
 

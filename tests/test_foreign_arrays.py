@@ -200,7 +200,7 @@ def test_samples_that_are_codes_already(library):
     model = kmaps.CodedSVC(levels=np.arange(5.0)).fit(codes, codes[:, 0] > 2)
     found = model.decision_function(foreign(library, codes))
     np.testing.assert_allclose(as_numpy(found), model.decision_function(codes), rtol=1e-5)
-    with pytest.raises(InputError, match="code 5: the table has 5 codes"):
+    with pytest.raises(InputError, match="codes go up to 5: the table has 5 codes"):
         model.predict(foreign(library, codes + 1))
 
 

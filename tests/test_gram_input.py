@@ -189,9 +189,9 @@ GOOD = np.ones((2, 3))
         (GOOD, np.ones((1, 2, 3)), "Y: expected a matrix (samples × features), got shape "),
         (GOOD, np.ones((2, 4)), "X has 3 features and Y has 4: give equal widths"),
         (GOOD, sparse.csr_array((2, 4)), "X has 3 features and Y has 4: give equal widths"),
-        (np.ones((0, 3)), None, "X: no samples or no features, got shape (0, 3)"),
-        (GOOD, np.ones((3, 0)), "Y: no samples or no features, got shape (3, 0)"),
-        ([[1, 2], [3]], None, "X: rows of different lengths, expected a matrix"),
+        (np.ones((0, 3)), None, "X: expected samples and features, got shape (0, 3)"),
+        (GOOD, np.ones((3, 0)), "Y: expected samples and features, got shape (3, 0)"),
+        ([[1, 2], [3]], None, "X: its rows have different lengths, expected a matrix"),
         ([["a", "b"]], None, "X: expected real numbers, got dtype <U1"),
         ([[1j, 2]], None, "X: expected real numbers, got dtype complex128"),
         ([[None, 1]], None, "X: expected real numbers, got dtype object"),
@@ -237,9 +237,9 @@ def test_bad_options(options, message):
 
 
 def test_sigma_that_cannot_be_estimated():
-    with pytest.raises(InputError, match="sigma cannot be estimated from rows that are all alike"):
+    with pytest.raises(InputError, match="sigma cannot be estimated from equal rows"):
         gram(GOOD, kernel="exp-chi2")
-    with pytest.raises(InputError, match="n_samples=1: sigma comes from distances between"):
+    with pytest.raises(InputError, match="n_samples=1: sigma needs distances between"):
         gram(GOOD[:1], kernel="rbf")
 
 

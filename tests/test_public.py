@@ -102,7 +102,7 @@ ESTIMATORS = [getattr(kmaps, key) for key in kmaps.__all__ if hasattr(getattr(km
 @pytest.mark.parametrize("estimator", ESTIMATORS)
 def test_masks_are_refused(estimator):
     given = [kmaps.HomogeneousMap()] if estimator is kmaps.ProductMap else []
-    with pytest.raises(InputError, match="a masked array, whose masked values would count"):
+    with pytest.raises(InputError, match="a masked array, and its masked values would count"):
         estimator(*given).fit(HIDDEN, np.arange(12) % 2)
 
 
@@ -137,5 +137,5 @@ FUNCTIONS = {
 
 @pytest.mark.parametrize("call", FUNCTIONS)
 def test_functions_refuse_masks(call):
-    with pytest.raises(InputError, match="a masked array, whose masked values would count"):
+    with pytest.raises(InputError, match="a masked array, and its masked values would count"):
         FUNCTIONS[call]()

@@ -127,14 +127,14 @@ TWO = np.array([[0.0, 0.0], [0.0, 1.0]])
 @pytest.mark.parametrize(
     ("kernel", "message"),
     [
-        (not_psd, "kernel not_psd: not positive semi-definite: its matrix on 2 points from 0 to 1"),
-        (one_sided, "kernel one_sided: not symmetric, k.x, y. and k.y, x. differ"),
-        (scalar_only, "kernel scalar_only: failed on arrays .*: write k.x, y. elementwise"),
-        (infinite, "kernel infinite: gave a value that is not finite"),
-        (summed, r"kernel summed: gave shape \(\) for arrays of shape .*: write k.x, y. element"),
+        (not_psd, "kernel not_psd: it is not positive semi-definite: its matrix on 2 points"),
+        (one_sided, "kernel one_sided: it is not symmetric, k.x, y. and k.y, x. differ"),
+        (scalar_only, "kernel scalar_only: it failed on arrays .*: write k.x, y. elementwise"),
+        (infinite, "kernel infinite: it gave a value that is not finite"),
+        (summed, r"kernel summed: it gave shape \(\) for arrays of shape .*: write k.x, y. elem"),
         (
             TableKernel([0, 1], [[0, -1], [-1, 0]]),
-            "kernel TableKernel: not positive semi-definite: .* has the eigenvalue -1, its largest",
+            "kernel TableKernel: it is not positive semi-definite: .* the eigenvalue -1, and the",
         ),
     ],
 )
@@ -147,7 +147,7 @@ def test_what_is_no_kernel_is_refused_with_the_reason(use, kernel, message):
 def test_the_offending_feature_and_eigenvalue_are_named():
     z = np.linspace(0, 1, 7)
     smallest = np.linalg.eigvalsh(not_psd(z[:, None], z))[0]
-    message = rf"1 \(feature 1\) has the eigenvalue {smallest:.4g}, its largest"
+    message = rf"1 \(feature 1\) has the eigenvalue {smallest:.4g}, and the largest"
     with pytest.raises(ConfigError, match=message):
         AnchorMap(not_psd, 7, shared=False).fit(TWO)
 
@@ -170,7 +170,7 @@ def test_bad_tables(arguments, message):
 
 
 def test_bad_arguments():
-    with pytest.raises(ConfigError, match="gamma=2: a kernel that is passed has none"):
+    with pytest.raises(ConfigError, match="gamma=2: a user's kernel has no gamma"):
         gram(X, kernel=bump, gamma=2)
     with pytest.raises(ConfigError, match="sigma=0: expected a positive number"):
         gram(X, kernel=bump, sigma=0)

@@ -3,7 +3,7 @@
 import numpy as np
 from numba import njit
 
-_CACHED = 1 << 16  # codes of columns, of five bytes each
+_CACHED = 1 << 16  # codes of columns, five bytes each, that stay in a cache
 
 
 @njit(cache=True, nogil=True)
@@ -35,7 +35,7 @@ def fill_products(rows, columns, table, usual, scale, first, out):
     nexts = bounds[:-1].copy()
     end = 0
     while end < d:
-        # All rows go through some of the columns before any goes on: these stay in a cache.
+        # All rows read some columns before any row reads the next: these columns stay in a cache.
         begin, end = end, end + 1
         while end < d and starts[end + 1] - starts[begin] <= _CACHED:
             end += 1

@@ -4,7 +4,7 @@ import numpy as np
 from numba import float64, int32, njit, types, uint8, uint32, uint64
 from numba.extending import overload
 
-_PLACES = 32  # for each value: so sparsely filled that nearly all lie where they are looked for
+_PLACES = 32  # per value: the table is so sparse that nearly all values lie at their first place
 
 
 @njit(cache=True, nogil=True)
@@ -62,7 +62,7 @@ def _compiled_at(given, j):
 
 @njit(cache=True, nogil=True)
 def _code(x, origin, per_unit, offset, last):
-    # Comparisons that not a number fails: it ends at zero.
+    # Not a number fails both comparisons, and ends at zero.
     position = (float64(x) - origin) * per_unit + offset
     position = position if position > 0.0 else 0.0
     position = position if position < last else last
@@ -133,7 +133,7 @@ def nearest_bucketed(values, bits, low, high, first, last, base, shift, carries,
     bucket, rest = np.empty(m, np.uint32), np.empty(m, carries.dtype)
     for i in range(n):
         row, own, coded = values[i], bits[i], codes[i]
-        reached = int32(0)  # of one row: as narrow as the buckets, so that one vector holds both
+        reached = int32(0)  # as narrow as the buckets, so that one vector holds both
         for j in range(m):
             reached += int32((row[j] >= _at(low, j)) & (row[j] <= _at(high, j)))
             number = min(max(own[j], _at(first, j)), _at(last, j))
@@ -184,7 +184,7 @@ def list_others(codes, usual, bounds, listed, features):
         row = codes[i]
         k, stop = bounds[i], bounds[i + 1]
         j = 0
-        # Usual codes come in runs: four at a time are left out.
+        # Usual codes come in runs, so four at a time are skipped.
         while k + 4 <= stop and j + 4 <= d:
             others = 0
             for t in range(j, j + 4):
@@ -201,7 +201,7 @@ def list_others(codes, usual, bounds, listed, features):
 @njit(inline="always")
 def _list_other(row, j, usual, listed, features, k):
     """Write a code and its feature at k; return where the next one goes."""
-    # Written always and kept by going on: no branch that cannot be foreseen.
+    # Always written, and kept by moving on: no branch to mispredict.
     listed[k] = row[j]
     features[k] = j
     return k + (row[j] != usual)

@@ -61,7 +61,7 @@ def pack_zeros(rows, n_features):
     n_chunks, n_rows = bounds.shape[0], bounds.shape[1] - 1
     ends = np.zeros((n_chunks, n_rows + 1), np.int64)
     nodes = np.empty(0, np.uint16)
-    for keep in (False, True):  # counted first: a row of few zeros has few
+    for keep in (False, True):  # the first pass counts: a row of few zeros has few
         stored = 0
         for c in range(n_chunks):
             inside = min(width, n_features - c * width)

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 
 LANES = 64  # rows that a tile holds
 CHI2, INTERSECTION, JS = 0, 1, 2
-SQUARES = 3  # of the difference: Euclidean, and with powers in the place of values hellinger
+SQUARES = 3  # of differences: Euclidean, or hellinger if powers replace the values
 
 
-# numpy's error model divides without a branch on zero, and "contract" lets a·b + c be one
-# operation: without the two nothing below is vectorised, or half as fast.
+# numpy's error model divides without a branch on zero, and "contract" makes a·b + c one operation:
+# without them, nothing below is vectorised, or it is half as fast.
 COMPILED = {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
 
 

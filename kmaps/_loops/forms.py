@@ -13,7 +13,7 @@ from numba import float32, int64, njit
 
 from kmaps._loops.vectors import add, fill, item, load, multiply_add, prefetch, store, total
 
-_LINE = 64  # bytes that come into the cache together
+_LINE = 64  # bytes of a cache line
 
 
 class CodeRows(NamedTuple):
@@ -84,7 +84,7 @@ def _apply(codes, features, k, begin, weights, sums, size, basis, stride, lanes,
 @njit(cache=True, nogil=True)
 def sum_codes(codes, features, begin, stop, weights, size, basis, stride, lanes, blocks, first):
     """Return the sums of the products of one row's codes, ``begin`` … ``stop`` - 1, and weights."""
-    # Four sums at a time: each addition would have to wait for the one before.
+    # Four sums at a time, because each addition waits for the previous one.
     a = b = c = d = fill(weights.dtype.type(0), lanes)
     form = size, basis, stride, lanes, blocks, first
     k = begin

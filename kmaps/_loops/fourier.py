@@ -10,7 +10,7 @@ from math import inf, log, sqrt
 import numpy as np
 from numba import njit
 from numpy import float32, float64, int32, uint32, uint64
-from scipy.special import gammaincinv  # noqa: F401 (NumPy has none: one of `plain` is as good)
+from scipy.special import gammaincinv  # noqa: F401 (maps use it; without numba they use `plain`)
 
 from kmaps._loops.plain import SERIES
 

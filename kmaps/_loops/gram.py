@@ -43,7 +43,7 @@ def add_sums(kernel, walk, others, zeros, skip, out):
             spread(others, others.value, first, chunk, tile)
             # An entry that fills up an odd number has no kernel, or no distance.
             tile[width] = zeros is not None
-            if kernel == JS:  # a lane without a value keeps an old one, which changes nothing
+            if kernel == JS:  # a lane without a value keeps an old one without effect
                 spread(others, others.log, first, chunk, logs)
             if weighted:
                 weights[:] = 0

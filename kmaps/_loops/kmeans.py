@@ -66,7 +66,7 @@ def cluster(values, weights, most, radius):
     most = min(most, n)
     sums = np.zeros((3, n + 1))
     for j in range(n):
-        x = values[j] - values[0]  # about an end of the range: squares lose fewer digits
+        x = values[j] - values[0]  # relative to an end of the range: squares lose fewer digits
         sums[0, j + 1] = sums[0, j] + weights[j]
         sums[1, j + 1] = sums[1, j] + weights[j] * x
         sums[2, j + 1] = sums[2, j] + weights[j] * x * x

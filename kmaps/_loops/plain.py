@@ -14,7 +14,7 @@ SINE = (6.28318529, -41.34166257, 81.59254287, -75.4016127)
 COSINE = (1.0, -19.73920865, 64.93931614, -85.44284467, 59.22016898)
 """cos(2πr) in powers of r², |r| ≤ 1/8: interpolated at Chebyshev nodes, error 5e-11."""
 
-# The series of Taylor, whose next terms are below 1e-18.
+# Taylor series, whose next terms are below 1e-18.
 _TAYLOR = [(-1) ** (k // 2) * (2 * pi) ** k / factorial(k) for k in range(20)]
 
 SERIES = {  # sine and cosine, by the precision
@@ -23,8 +23,8 @@ SERIES = {  # sine and cosine, by the precision
 }
 
 _LOW, _MAGNITUDE, _INFINITY = 0xFFFFFFFF, 0x7FFFFFFF, 0x7F800000
-_BLOCK_VALUES = 1 << 18  # of tables that are gathered at a time
-_TAIL = 8.0  # deviations within which all quantiles of 32 bits lie
+_BLOCK_VALUES = 1 << 18  # values of tables that are gathered at a time
+_TAIL = 8.0  # standard deviations: all quantiles of 32 bits lie within
 _BISECTIONS = 60
 
 

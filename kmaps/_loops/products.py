@@ -16,7 +16,7 @@ _R0, _R1, _R2, _R3, _R4 = (np.float32(c) for c in LOG2_RATIO)
 
 @njit(**COMPILED)
 def _min(x, v):
-    # A comparison, unlike min(), is one operation of the processor.
+    # Unlike min(), a comparison is one operation of the processor.
     return x if x < v else v
 
 
@@ -34,7 +34,7 @@ def twice_js(x, v, log_x, log_v):
 
 @njit(**COMPILED)
 def add_pairs(kernel, sums, tile, walk, begin, end):
-    # Two at a time, because each addition to memory waits for the last.
+    # Two at a time, because each addition to memory waits for the previous one.
     for e in range(begin, end, 2):
         x, v = tile[walk.index[e]], walk.value[e]
         y, w = tile[walk.index[e + 1]], walk.value[e + 1]

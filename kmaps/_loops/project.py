@@ -8,7 +8,7 @@ keeps the sums finite.
 import numpy as np
 from numba import njit
 
-_CACHED = 1 << 16  # numbers of directions
+_CACHED = 1 << 16  # values of directions that stay in a cache
 
 
 @njit(cache=True, nogil=True)

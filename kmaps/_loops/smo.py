@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 
 from kmaps._loops.vectors import larger
 
-# No gradient is NaN, and zeros have no sign: without the two no maximum is vectorised.
+# Maxima are vectorised only if LLVM may ignore NaN (there is none) and the sign of zero.
 COMPILED = {
     **{"cache": True, "nogil": True, "error_model": "numpy"},
     "fastmath": {"nnan", "nsz", "contract"},
 }
 
 _LEAST = np.finfo(np.float64).min  # with -inf, LLVM sees no maximum
-_CURVATURE = 1e-12  # in the place of one that is not positive, as in LIBSVM
+_CURVATURE = 1e-12  # replaces a curvature that is not positive, as in LIBSVM
 
 
 class Part(NamedTuple):
@@ -47,8 +47,8 @@ class Packed(NamedTuple):
     """
 
     rows: NDArray[np.float32]  # (room, n)
-    slots: NDArray[np.int64]  # (n,): where the row of each variable is; -1: nowhere
-    owners: NDArray[np.int64]  # (room,): of which variable each row is; -1: of none
+    slots: NDArray[np.int64]  # (n,): the place of each variable's row; -1: none
+    owners: NDArray[np.int64]  # (room,): the variable of each row; -1: none
     newest: NDArray[np.int64]  # (1,): the row that was filled last
 
 
@@ -60,7 +60,7 @@ def descend(kernel, part, packed, tol, budget):
     one that can fall.
     """
     gains = np.empty(len(part.dual))
-    row = kernel[part.places[0]]  # any one will do
+    row = kernel[part.places[0]]  # any row will do
     high, low = _move(part.gradient, row, row, 0.0, part.rises, part.falls)
     for steps in range(budget):
         if not high - low > tol:

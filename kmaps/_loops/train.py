@@ -23,8 +23,8 @@ from numba import njit, uint64
 from kmaps._loops.forms import approach, change, evaluate
 from kmaps._loops.vectors import prefetch
 
-# A change of the types that loops take must move them to other lines: numba finds an older cache by
-# the line, and reads the types that it was compiled for before it sees that the file has changed.
+# If the types that loops take change, the loops must move to other lines: numba finds an old cache
+# by the line, and reads its types before it sees that the file has changed.
 
 SETTLED = 0.5
 """Part of the strongest push of a pass beyond which a variable at a bound is settled.
@@ -33,14 +33,14 @@ LIBLINEAR waits for the whole of it. On 24 problems, of MNIST, Daimler and drawn
 from 0.1 to 100, half took a sixth fewer evaluations in all, and less than half no fewer than that.
 """
 
-# Members ahead of the one evaluated whose memory is asked for, in the order in which one leads to
-# the next. Asking for more than the codes saves 0.4 of the time with a million rows of 100 codes.
+# How many members ahead memory is prefetched, in the order in which one array leads to the next.
+# Prefetching more than codes saves 0.4 of the time with a million rows of 100 codes.
 _CODES_AHEAD, _BOUNDS_AHEAD, _VARIABLES_AHEAD = 2, 4, 8
-_LONG = 512  # codes of a row: two rows ahead saved 6 % with 100 codes, and cost 2 % with 981
+_LONG = 512  # codes of a row: two rows ahead save 6 % with 100 codes, and cost 2 % with 981
 
 _NEWTON_STEPS = 100
 _FACTOR_DIGITS = 1e-8
-_INSIDE = 1e-14  # part of C that a variable of the logistic loss keeps from both of its bounds
+_INSIDE = 1e-14  # part of C: the distance of the logistic loss's variables from their bounds
 
 
 class Task(NamedTuple):
@@ -79,7 +79,7 @@ def margins(rows, form, task, weights, constant, out):
         out[i] = task.signs[i] * (value + constant * task.bias)
 
 
-# A row of zeros without bias has no curvature: its step is infinite, and cut at the bound.
+# A row of zeros without bias has no curvature: its infinite step ends at the bound.
 @njit(cache=True, nogil=True, error_model="numpy")
 def descend(rows, form, task, alpha, weights, order, state, goal, budget):
     """Go through the active members in random order, again and again.

@@ -16,7 +16,7 @@ from numba.extending import intrinsic, models, register_model
 _FLOAT = ir.FloatType()
 _KINDS = {types.float32: _FLOAT, types.float64: ir.DoubleType()}
 _SINGLE = np.dtype(np.float32)
-_ALIGNMENT = 64  # bytes: a whole register, and a whole line of the cache
+_ALIGNMENT = 64  # bytes of a register, and of a cache line
 
 
 class Vector(types.Type):
@@ -67,7 +67,7 @@ def prefetch(typing, array, k):
         i32 = ir.IntType(32)
         of = ir.FunctionType(ir.VoidType(), [place.type, i32, i32, i32])
         function = builder.module.declare_intrinsic("llvm.prefetch", [place.type], of)
-        builder.call(function, [place, i32(0), i32(2), i32(1)])  # to read, into the second cache
+        builder.call(function, [place, i32(0), i32(2), i32(1)])  # a read, to the second cache
         return context.get_dummy_value()
 
     return types.void(array, types.intp), generate

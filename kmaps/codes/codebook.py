@@ -14,10 +14,10 @@ from kmaps.parallel import compiled, for_parts, loops_of
 if TYPE_CHECKING:
     from kmaps.onnx_graph import Graph, Tensor
 
-SPARSE = 1 / 3  # part of the codes below which they are listed, at three bytes each, or five
+SPARSE = 1 / 3  # with a smaller part, codes are listed, at three bytes each, or five
 _BLOCK_VALUES = 1 << 18
-_MOST_BUCKETS = 1 << 13  # of a feature, on average: in single precision the first cache holds them
-_ALL_BUCKETS = 1 << 20  # of all features
+_MOST_BUCKETS = 1 << 13  # per feature on average: the first cache holds as many in float32
+_ALL_BUCKETS = 1 << 20  # for all features
 _WORDS: dict[type, tuple[type[np.integer], type[np.integer]]] = {
     np.float32: (np.int32, np.uint32),
     np.float64: (np.int64, np.uint64),
@@ -206,7 +206,7 @@ class _Sorted:
     def __init__(self, book: Codebook, dtype: type):
         self.low, self.high = _as(dtype, book.low), _as(dtype, book.high)
         window = min(book.window, book.levels.shape[1])
-        # The window moves on once the level it gains is nearer than the one it loses.
+        # The window moves once the level that it gains is nearer than the one that it loses.
         edges = book.levels[:, :-window] / 2 + book.levels[:, window:] / 2
         edges = np.where(np.arange(edges.shape[1]) < book.n_codes[:, None] - 1, edges, np.inf)
         self.width = 1 << edges.shape[1].bit_length()
@@ -285,5 +285,5 @@ class _Bucketed:
 
 
 def _as(dtype: type, values: NDArray) -> NDArray:
-    with np.errstate(over="ignore"):  # beyond float32 is infinite, and no float32 lies there
+    with np.errstate(over="ignore"):  # values beyond float32 become infinite: no float32 lies there
         return values.astype(dtype)

@@ -19,7 +19,7 @@ class Columns:
 
     def __init__(self, X: AnyMatrix) -> None:
         refuse_mask(X)
-        # Compiled loops know the processor's byte order only.
+        # Compiled loops know the processor's byte order alone.
         native = X.astype(X.dtype.newbyteorder("="), copy=False)
         self._X = summed(native.tocsc()) if issparse(X) else native
         self.n_rows, self.n_columns = X.shape
@@ -75,7 +75,7 @@ class Columns:
 def _ends(X: AnyMatrix) -> tuple[NDArray, NDArray]:
     if issparse(X):
         return X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel()
-    if X.flags.f_contiguous or not X.flags.c_contiguous:  # the loop goes along rows
+    if X.flags.f_contiguous or not X.flags.c_contiguous:  # the loop reads rows
         return X.min(axis=0), X.max(axis=0)
     low, high = X[0].copy(), X[0].copy()
     widen(read_only(X), low, high)
@@ -117,7 +117,7 @@ class RunningColumns:
             self.__dict__.update(other.__dict__)
             return
         if other.n_columns != self.n_columns:
-            raise InputError(f"a block of {other.n_columns} features after one of {self.n_columns}")
+            raise InputError(f"blocks have {self.n_columns} and {other.n_columns} features")
         self.low, self.high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
         self._zero = self._zero | other._zero
         self.n_rows += other.n_rows
@@ -202,12 +202,12 @@ def check_levels(levels: ArrayLike, n_features: int) -> NDArray[np.float64]:
         raise ConfigError("levels: expected numbers, (L,) or one row per feature") from None
     if rows.ndim != 2 or rows.size == 0 or len(rows) not in (1, n_features):
         raise ConfigError(
-            f"levels of shape {np.shape(levels)}: expected (L,) or ({n_features}, L), one row for "
-            "each of the features"
+            f"levels have the shape {np.shape(levels)}: expected (L,) or ({n_features}, L), one "
+            "row per feature"
         )
     if rows.shape[1] > MAX_LEVELS:
         raise ConfigError(
-            f"levels: {rows.shape[1]} of them, a code of one byte can tell {MAX_LEVELS} apart"
+            f"levels: got {rows.shape[1]}, but codes of one byte have at most {MAX_LEVELS} levels"
         )
     if not np.isfinite(rows).all() or (np.diff(rows) < 0).any():
         raise ConfigError("levels: expected finite numbers in ascending order")

@@ -98,7 +98,7 @@ class Quantizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """Return the level of every code: float64 (n, d) of dense uint8 (n, d)."""
         check_is_fitted(self)
         if issparse(codes):
-            raise InputError("sparse codes: pass a dense array (codes.toarray())")
+            raise InputError("codes are sparse: pass a dense array (codes.toarray())")
         check_codes(codes, self.n_features_in_, self.levels_.shape[1])
         row = 0 if len(self.levels_) == 1 else np.arange(self.n_features_in_)
         return self.levels_[row, codes]

@@ -48,8 +48,8 @@ class LookupTable:
         values = np.ascontiguousarray(values[None] if values.ndim == 2 else values, dtype)
         if values.ndim != 3 or 0 in values.shape or values.shape[1] > MAX_LEVELS:
             raise InputError(
-                f"values of shape {values.shape}: expected (features or 1, at most {MAX_LEVELS} "
-                "codes, outputs)"
+                f"values have the shape {values.shape}: expected (features or 1, at most "
+                f"{MAX_LEVELS} codes, outputs)"
             )
         self.values = values
         self._outputs = loops.unrolled(values.shape[2])

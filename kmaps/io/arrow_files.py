@@ -67,7 +67,7 @@ class ArrowReader(Reader):
             return np.dtype(of.to_pandas_dtype())
         raise self._refuse(
             f"column {field.name!r} holds {_shown(of)}, expected numbers; leave it out of the "
-            "file, or say what it is (label_column=NAME)"
+            "file, or name it as the labels (label_column=NAME)"
         )
 
     @contextmanager
@@ -81,13 +81,13 @@ class ArrowReader(Reader):
         except KmapsError:
             raise
         except (pa.ArrowException, OSError, ValueError, KeyError, EOFError) as error:
-            raise self._refuse(f"not a whole Parquet or Arrow file ({_shown(error)})") from None
+            raise self._refuse(f"is not a whole Parquet or Arrow file ({_shown(error)})") from None
 
     def blocks(self, rows: int, values: int) -> Iterator[Block]:
         self.done = 0
         with self._opened() as file:
             for batch in file.batches(rows):
-                # Arrow believes what a file says of the places of its texts.
+                # Arrow trusts a file about the places of its texts.
                 batch.validate(full=True)
                 texts = {column: self._text(batch, column) for column in self._texts}
                 y = None if self._label_column is None else texts.pop(self._label_column)

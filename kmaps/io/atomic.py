@@ -32,11 +32,11 @@ def check_target(path: str | Path, *, force: bool = False) -> Path:
     """
     target = Path(os.path.realpath(path))
     if target.exists() and not target.is_file():
-        raise InputError(f"{path}: not a regular file; give the name of a file to write")
+        raise InputError(f"{path}: is not a regular file; give the name of a file to write")
     if target.exists() and not force:
         raise InputError(f"{path}: exists already; choose another name, or pass force=True")
     if not target.parent.is_dir():
-        raise InputError(f"{path}: there is no folder {target.parent}; make it first")
+        raise InputError(f"{path}: its folder {target.parent} does not exist; make it first")
     if not os.access(target.parent, os.W_OK | os.X_OK):
         raise InputError(
             f"{path}: the folder {target.parent} cannot be written; choose another one, or change "
@@ -51,9 +51,9 @@ def check_source(path: str | Path) -> None:
     if not where.exists():
         raise InputError(f"{path}: no such file")
     if where.is_dir():
-        raise InputError(f"{path}: is a folder")
+        raise InputError(f"{path}: is a folder, expected a file")
     if not where.is_file():
-        raise InputError(f"{path}: a device or a pipe, expected a file; copy it into one")
+        raise InputError(f"{path}: is a device or a pipe, expected a file; copy it")
 
 
 def read_text(path: str | Path) -> str:
@@ -63,12 +63,12 @@ def read_text(path: str | Path) -> str:
         with open(path, "rb") as file:
             content = file.read(MOST_TEXT + 1)
         if len(content) > MOST_TEXT:
-            raise InputError(f"{path}: more than {MOST_TEXT:,} bytes, the most of a text")
+            raise InputError(f"{path}: has more than {MOST_TEXT:,} bytes, which is too long")
         return content.decode("utf-8-sig")
     except OSError as error:
         raise InputError(f"{path}: cannot be read ({error.strerror or error})") from None
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: is no text in UTF-8 ({error.reason})") from None
+        raise InputError(f"{path}: is not a text in UTF-8 ({error.reason})") from None
 
 
 @contextmanager
@@ -129,7 +129,7 @@ def atomic_folder(path: str | Path) -> Iterator[Path]:
     Yields the folder by another name. Nothing may be at ``path``: folders are never replaced.
     """
     if os.path.lexists(path):
-        raise InputError(f"{path}: exists already; a folder is not replaced, choose another name")
+        raise InputError(f"{path}: exists already; folders are never replaced, choose another name")
     target = check_target(path)
     partial = _unfinished(target)
     try:
@@ -150,14 +150,14 @@ def _unfinished(target: Path, tidy: bool = True) -> Path:
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Delete the unfinished files that dead processes of this machine left in a folder."""
+    """Delete the unfinished files that dead processes of this computer left in a folder."""
     if folder.is_dir():
         node = f".{_node()}"
         _remove_of_the_dead(folder, lambda stem: stem.startswith(".") and stem.endswith(node))
 
 
 def _create(path: str, flags: int) -> int:
-    # A new file, by a name that cannot be foreseen: nothing planted there is written through.
+    # A new file with an unpredictable name: nobody can plant a link there beforehand.
     return os.open(path, flags | os.O_EXCL, 0o666)
 
 
@@ -167,7 +167,7 @@ def _node() -> str:
 
 def _remove_of_the_dead(folder: Path, is_ours: Callable[[str], bool]) -> None:
     """Delete the unfinished files of dead processes, by the part of the name before the process."""
-    # A run has thousands of files: names alone, in one go.
+    # A run has thousands of files: one pass over their names is enough.
     for name in os.listdir(folder):
         if not name.endswith(_SUFFIX):
             continue
@@ -188,7 +188,7 @@ def refuse_terminal(form: str) -> None:
     """Refuse to write a format that is no text to standard output when that is a terminal."""
     if sys.stdout.isatty():
         raise InputError(
-            f"-: {form} is no text, and standard output is a terminal; send it to a file or a pipe"
+            f"-: {form} is not text, and standard output is a terminal; send it to a file or a pipe"
         )
 
 

@@ -14,7 +14,7 @@ from kmaps.io.atomic import check_source, read_text
 from kmaps.io.reader import read_header
 
 _LONGEST = 1 << 12  # characters of a label
-BLANKS = " \t\n\r\v\f"  # the blanks of bytes, by which lines are blank; text has more
+BLANKS = " \t\n\r\v\f"  # blanks in the sense of bytes; text has more
 
 
 def read_labels(
@@ -71,7 +71,7 @@ def _read_npy(path: str | Path) -> NDArray:
         with open(path, "rb") as file:
             header = read_header(file, str(path))
             if header.dtype.hasobject:
-                raise InputError(f"{path}: of Python objects; expected plain labels")
+                raise InputError(f"{path}: holds Python objects, expected plain labels")
             header.check_size(os.fstat(file.fileno()).st_size, str(path))
             file.seek(0)
             labels = np.load(file, allow_pickle=False)
@@ -93,9 +93,9 @@ def check_labels(labels: NDArray, path: str | Path) -> None:
         raise InputError(f"{path}: label {place} is {labels[place]}, expected a finite number")
     if labels.dtype.kind == "U":
         points = np.frombuffer(labels.astype(labels.dtype.newbyteorder("=")).tobytes(), np.uint32)
-        # Beyond Unicode's end, or halves of pairs that UTF-8 cannot write.
+        # A number beyond Unicode, or a surrogate, which UTF-8 cannot write.
         if ((points > 0x10FFFF) | ((points >= 0xD800) & (points < 0xE000))).any():
-            raise InputError(f"{path}: holds words that are no text; expected plain labels")
+            raise InputError(f"{path}: holds words with invalid characters, expected plain labels")
 
 
 def read_columns(path: str | Path, columns: Sequence[str]) -> dict[str, NDArray]:
@@ -116,7 +116,7 @@ def read_columns(path: str | Path, columns: Sequence[str]) -> dict[str, NDArray]
     """
     rows = [(number, split_fields(line)) for number, line in _lines(path)]
     if len(rows) < 2:
-        raise InputError(f"{path}: expected a header and a row per line")
+        raise InputError(f"{path}: expected a header and one row per line")
     found = {}
     for column in columns:
         place = find_column(rows[0][1], column, str(path))
@@ -161,7 +161,7 @@ def _label_place(
         return find_column(header, column, str(path)), rows[1:]
     if len(header) > 1:
         raise InputError(
-            f"{path}: has {len(header)} columns; say which has the labels, label_column=NAME"
+            f"{path}: has {len(header)} columns; name the column of labels, label_column=NAME"
         )
     titled = not is_number(header[0]) and all(is_number(row[0]) for _, row in rows[1:])
     return 0, rows[int(titled and len(rows) > 1) :]
@@ -172,8 +172,8 @@ def split_fields(line: str) -> list[str]:
     lines = iter([line.strip("\r\n"), ""])
     try:
         fields = next(csv.reader(lines, skipinitialspace=True), [])
-        closed = next(lines, None) is not None  # else csv looked there for the end of a quote
-    except csv.Error:  # a field beyond csv's limit, or a line end within
+        closed = next(lines, None) is not None  # otherwise csv looked for the end of a quote
+    except csv.Error:  # a field longer than csv's limit, or with a line end
         closed = False
     return [field.strip(BLANKS) for field in (fields if closed else line.split(","))]
 
@@ -192,7 +192,7 @@ def find_column(header: list[str], name: str, path: str) -> int:
 
 def check_label(text: str, place: str, what: str = "the label") -> str:
     """Return a label, or another text that ``what`` names, from a file; refuse a missing one."""
-    known = text and len(text) <= _LONGEST and "\0" not in text  # which NumPy's arrays drop
+    known = text and len(text) <= _LONGEST and "\0" not in text  # NumPy's arrays drop it
     if not known or (is_number(text) and not isfinite(float(text))):
         shown = repr(text[:20]) + "…" * (len(text) > 20)
         raise InputError(f"{place}: {what} is {shown}, expected a text or a finite number")

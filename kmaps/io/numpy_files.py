@@ -25,10 +25,10 @@ from kmaps.io.reader import Block, Reader, read_header, reason
 from kmaps.samples import AnyMatrix
 
 _POINTERS = 1 << 16  # row pointers of a CSR matrix read at a time
-_DAMAGE = (  # what zipfile raises for an archive that is damaged one way or another
+_DAMAGE = (  # zipfile raises these for a damaged archive
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError),
     *(KeyError, ValueError, OverflowError, struct.error),
-    RuntimeError,  # encrypted, or packed in a way that Python lacks
+    RuntimeError,  # encryption, or compression that Python lacks
 )
 
 
@@ -99,7 +99,7 @@ def _archive(path: Path, name: str) -> Iterator[zipfile.ZipFile]:
     except _DAMAGE as error:
         if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
             raise  # an error of the disk, not of the file
-        raise InputError(f"{name}: not a whole .npz file ({reason(error)})") from None
+        raise InputError(f"{name}: is not a whole .npz file ({reason(error)})") from None
 
 
 def _shown(member: str) -> str:
@@ -265,7 +265,7 @@ class CsrNpzReader(_NpzReader):
             raise self._refuse(f"row pointers that end at {last}, before the {self._stored} values")
 
     def _matrix(self, arrays: tuple, rows: int) -> AnyMatrix:
-        from scipy.sparse import csr_matrix  # which dense files do without
+        from scipy.sparse import csr_matrix  # dense files do not need it
 
         try:
             X = csr_matrix(arrays, shape=(rows, self.n_features))

@@ -24,7 +24,7 @@ def column_names(classes: NDArray, tables: Tables) -> list[str]:
     return [
         f"{_SINGULAR[what]}:{label}"
         for what, values in tables.items()
-        # Two classes have one score, the second's.
+        # Two classes have one score, which belongs to the second.
         for label in classes[len(classes) - values.shape[1] :].tolist()
     ]
 
@@ -68,9 +68,9 @@ def prediction_format(path: str, form: str | None, tables: Sequence[str]) -> str
     if path == "-" and not FORMATS[given].streams:
         refuse_terminal(given)
     if given == "txt" and tables:
-        raise InputError(f"{path}: txt has labels only; write {' and '.join(tables)} to csv")
+        raise InputError(f"{path}: txt files have labels only; write {' and '.join(tables)} to csv")
     if given in ("svm", "libsvm") and not tables:
-        raise InputError(f"{path}: svm has rows of numbers; write labels alone to txt or csv")
+        raise InputError(f"{path}: svm files need rows; write labels alone to txt or csv")
     if given in ("npy", "svm", "libsvm") and len(tables) > 1:
         raise InputError(
             f"{path}: {given} has a place for {' or '.join(tables)}; write both to npz, csv or "

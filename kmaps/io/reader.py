@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 from kmaps.errors import InputError
 from kmaps.samples import AnyMatrix, issparse
 
-LARGEST_WIDTH = 2**31 - 1  # columns of sparse rows; indices beyond are no int32
+LARGEST_WIDTH = 2**31 - 1  # columns of sparse rows; larger indices are no int32
 LARGEST_DENSE_WIDTH = 2**24
 """Columns of dense rows: one takes 128 MB, and a row is the least that is read at a time."""
-_LONGEST_HEADER = 10_000  # bytes; NumPy has this limit, but reads longer headers all the same
+_LONGEST_HEADER = 10_000  # bytes; NumPy has this limit too, but reads longer headers first
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Reader(ABC):
         self.path, self.name = path, name
         self.done = self.total = 0
         self._label_column = label_column
-        # The columns that are no features: the labels, and the columns set aside.
+        # Labels and columns set aside are no features.
         self._named = [*([] if label_column is None else [label_column]), *aside]
         self.has_labels = self.has_labels or label_column is not None
 
@@ -155,8 +155,8 @@ class Header:
             raise InputError(f"{name}: truncated: {size:,} bytes, its header promises {expected:,}")
         if size > expected:
             raise InputError(
-                f"{name}: {size:,} bytes, its header promises {expected:,}: a damaged file, or "
-                "one of several arrays"
+                f"{name}: {size:,} bytes, its header promises {expected:,}: the file is damaged or "
+                "has several arrays"
             )
 
 
@@ -165,12 +165,12 @@ def read_header(file: IO[bytes], name: str) -> Header:
     try:
         version = np.lib.format.read_magic(file)
         if version not in ((1, 0), (2, 0)):
-            raise ValueError(f"version {version} of the format holds no plain numbers")
+            raise ValueError(f"version {version} of the format is not for plain numbers")
         size_bytes = 2 if version == (1, 0) else 4
         size = file.read(size_bytes)
         length = int.from_bytes(size, "little")
         if length > _LONGEST_HEADER:
-            raise ValueError(f"its header has {length:,} bytes, at most {_LONGEST_HEADER:,} do")
+            raise ValueError(f"its header has {length:,} bytes, not at most {_LONGEST_HEADER:,}")
         text = BytesIO(size + file.read(length))
         if version == (1, 0):
             shape, fortran, dtype = np.lib.format.read_array_header_1_0(text)
@@ -178,9 +178,9 @@ def read_header(file: IO[bytes], name: str) -> Header:
             shape, fortran, dtype = np.lib.format.read_array_header_2_0(text)
         if any(isinstance(side, bool) or side < 0 for side in shape):
             raise ValueError(f"its header promises the shape {shape}")
-    # The header is a Python literal: its reader raises what Python's does.
+    # The header is a Python literal: its reader raises the errors of Python's reader.
     except (ValueError, SyntaxError, TypeError, TokenError, RecursionError, MemoryError) as error:
-        raise InputError(f"{name}: not a whole .npy file ({reason(error)})") from None
+        raise InputError(f"{name}: is not a whole .npy file ({reason(error)})") from None
     offset = np.lib.format.MAGIC_LEN + size_bytes + length
     return Header(shape, fortran, dtype, offset)
 

@@ -29,7 +29,7 @@ READERS: Registry[Callable[..., Reader]] = Registry(
         "feather": "kmaps.io.arrow_files.ArrowReader",
     }
 )
-_WITHOUT_NAMES = ("npy", "svm", "libsvm")  # of columns
+_WITHOUT_NAMES = ("npy", "svm", "libsvm")  # formats without names of columns
 SAMPLE_ROWS = 10_000
 SAMPLE_BYTES = 32 << 20
 MEMORY = 24 << 20  # bytes for the blocks in memory at one time
@@ -43,7 +43,7 @@ def format_of(path: str | Path, known: Collection[str], form: str | None = None)
         return given
     formats = ", ".join(known)
     if not given:
-        raise InputError(f"{path}: no extension tells its format; name it ({formats})")
+        raise InputError(f"{path}: has no extension for a format; add one ({formats})")
     raise InputError(f"{path}: unknown format {given!r} ({formats})")
 
 
@@ -284,7 +284,7 @@ def encode_file(
         parameters and errors.
     """
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the first row comes again
+        warnings.simplefilter("ignore")  # the first row is read again
         encoded = encode(first_row(reader, dtype))
     keeps_sparse = issparse(encoded) and writer.keeps_sparse
     limits = _limits(reader, encoded.shape[1], dense=not keeps_sparse, memory=memory)
@@ -302,7 +302,7 @@ def encode_file(
 
 def _limits(reader: Reader, n_columns: int, *, dense: bool, memory: int) -> tuple[int, int]:
     """Return how many rows, and how many stored values, make a block that fits in memory."""
-    # 8 bytes per value, input and output: no type is wider.
+    # 8 bytes per value of input and output, because no type is wider.
     values = memory // (16 * (1 + -(-n_columns // reader.n_features)))
     row = 8 * n_columns if dense or not reader.sparse else 0
     if not reader.sparse:

@@ -29,8 +29,8 @@ _Sparse = tuple[ArrayLike, ArrayLike, ArrayLike, ArrayLike]
 _MARK = b"\xef\xbb\xbf"
 _LONGEST_LINE = 2**24  # bytes: a million values; beyond, a file without line ends fills the memory
 _BUFFER = 2**20  # bytes
-_LARGE = 2**17  # bytes of a block, from which on pandas is worth its import
-_LONGEST_INDEX = 20  # digits; int() takes no more than some thousand of them
+_LARGE = 2**17  # bytes of a block: for larger blocks pandas is worth its import
+_LONGEST_INDEX = 20  # digits; int() refuses some thousands of them
 
 
 def _table(content: bytes, texts: Sequence[int] = ()) -> _Table | None:
@@ -43,10 +43,10 @@ def _table(content: bytes, texts: Sequence[int] = ()) -> _Table | None:
         import pandas
     except ImportError:
         return None
-    # pandas drops a byte-order mark, which is no part of a number below the first line.
+    # pandas drops a byte-order mark, which below the first line is an error.
     if any(byte in content for byte in (b'"', b"\r", b"\0", _MARK)):
         return None
-    # Later ones round correctly without being asked, and deprecate the question.
+    # Later versions of pandas always round correctly, and deprecate this option.
     precision = "round_trip" if int(pandas.__version__.partition(".")[0]) < 3 else None
     try:
         with warnings.catch_warnings():
@@ -86,7 +86,7 @@ class _TextReader(Reader):
                     return
                 if len(line) > _LONGEST_LINE:
                     raise self._refuse(
-                        f"a line of more than {_LONGEST_LINE:,} bytes, expected a row of numbers",
+                        f"has more than {_LONGEST_LINE:,} bytes, expected a row of numbers",
                         number,
                     )
                 self.done += len(line)
@@ -120,12 +120,12 @@ class CsvReader(_TextReader):
         super().__init__(path, name, label_column, aside)
         first = next(self._lines(), None)
         if first is None:
-            raise self._refuse("empty, expected one row of numbers per line")
+            raise self._refuse("is empty, expected one row of numbers per line")
         fields = _fields(first[1])
         titled = any(column in fields for column in self._named) or not any(map(_is_value, fields))
         self._header_line = first[0] if titled else 0
         if titled and "\ufffd" in "".join(fields):
-            raise self._refuse("its header is not text in UTF-8; save it as such", first[0])
+            raise self._refuse("its header is not text in UTF-8; save the file in UTF-8", first[0])
         if self._named and not titled:
             what = f"label_column={label_column}" if label_column else f"the column {aside[0]!r}"
             raise self._refuse(f"has no header, which {what} needs")
@@ -133,7 +133,7 @@ class CsvReader(_TextReader):
         self._texts = {column: find_column(fields, column, name) for column in self._named}
         self._places = [place for place in range(len(fields)) if place not in self._texts.values()]
         if not self._places:
-            raise self._refuse("has no column but the labels")
+            raise self._refuse("has no column except the labels")
         self.columns = [fields[place] for place in self._places] if self._header_line else None
         self.n_features = len(self._places)
         self.row_bytes = 40 * self.n_features  # the text, and the numbers in float64
@@ -163,7 +163,7 @@ class CsvReader(_TextReader):
             fields = _fields(line)
             if len(fields) != self._width:
                 expected = f"the first line has {self._width}"
-                raise self._refuse(f"{len(fields)} columns, {expected}", number)
+                raise self._refuse(f"has {len(fields)} columns, {expected}", number)
             for place in self._places:
                 if not is_number(fields[place]):
                     found = f"column {place + 1}: {fields[place]!r}"
@@ -241,11 +241,11 @@ class SvmReader(_TextReader):
         for number, line in self._samples():
             if b"#" in line or b"qid:" in line:
                 fields = [one for one in line.partition(b"#")[0].split()[1:] if one[:4] != b"qid:"]
-            else:  # the middle of a line need not be cut
+            else:  # the middle of a line needs no cut
                 fields = [*line.split(None, 2)[1:2], *line.rsplit(None, 1)[1:]]
             for field in fields[:1] + fields[-1:]:
                 index = field.partition(b":")[0].decode(errors="replace")
-                # A line that is not as it should be is named when it is parsed.
+                # The parser names a malformed line.
                 if _is_whole(index):
                     found = self._check_index(number, index, -1)
                     smallest, largest = min(smallest, found), max(largest, found)
@@ -266,7 +266,7 @@ class SvmReader(_TextReader):
         labels, pairs, indices, values = found or self._read_lines(group)
         indptr = np.concatenate([[0], np.cumsum(pairs)])
         columns = np.asarray(indices, np.int32)
-        from scipy.sparse import csr_matrix  # which tables do without
+        from scipy.sparse import csr_matrix  # tables do not need it
 
         X = csr_matrix((np.asarray(values, float), columns, indptr), (len(group), self.n_features))
         return X, np.asarray(labels, float)
@@ -299,7 +299,7 @@ class SvmReader(_TextReader):
         indices: list[int] = []
         values: list[float] = []
         for number, line in group:
-            # The blanks of bytes, by which lines are blank; text has more.
+            # Blanks in the sense of bytes; text has more.
             fields = [one.decode(errors="replace") for one in line.partition(b"#")[0].split()]
             labels.append(self._label(number, fields[0]))
             found = [*self._pairs(number, fields[1:])]
@@ -330,11 +330,11 @@ class SvmReader(_TextReader):
     def _check_index(self, number: int, index: str, previous: int) -> int:
         """Refuse an index that is before the first, does not ascend, or is beyond the last."""
         if len(index) > _LONGEST_INDEX or int(index) > self._limit:
-            raise self._refuse(f"index {index} is beyond {self._limit}, the last", number)
+            raise self._refuse(f"index {index} is above {self._limit}, the last index", number)
         if int(index) == 0 and self.index_base:
-            raise self._refuse("index 0, but these indices were said to count from 1", number)
+            raise self._refuse("index 0 occurs, but the indices must count from 1 here", number)
         if int(index) <= previous:
-            raise self._refuse(f"index {index} after {previous}: not ascending", number)
+            raise self._refuse(f"index {index} comes after {previous}: must ascend", number)
         return int(index)
 
 

@@ -42,7 +42,7 @@ class Writer(ABC):
     def write(self, Z: Rows, y: Labels, names: Names = None) -> None:
         """Append rows, labels, or both; tables have ``names`` for the columns of the rows."""
 
-    def finish(self) -> None:  # noqa: B027 (most formats are complete as they are)
+    def finish(self) -> None:  # noqa: B027 (most formats need no end)
         """Complete the file."""
 
 
@@ -104,7 +104,7 @@ class NpyWriter(Writer):
         needed = (self._n_rows or 0) * row
         free = shutil.disk_usage(self._target.parent).free
         if needed > free:
-            hint = "; .npz keeps the zeros out" if issparse(values) else ""
+            hint = "; .npz leaves the zeros out" if issparse(values) else ""
             raise InputError(
                 f"{self._target}: needs {needed / 1e9:.1f} GB, but {free / 1e9:.1f} GB are free "
                 f"in {self._target.parent}{hint}"
@@ -184,12 +184,12 @@ class SvmWriter(Writer):
         from sklearn.datasets import dump_svmlight_file
 
         if Z is None:
-            raise InputError("svm files hold rows: got labels alone, expected rows too")
+            raise InputError("svm files need rows: got labels alone")
         labels = np.zeros(Z.shape[0], int) if y is None else y
         if labels.dtype.kind == "U":
             labels = typed_labels(labels)
         if labels.dtype.kind == "U":
-            raise InputError(f"svm files have numbers for labels, not text ({few_labels(labels)})")
+            raise InputError(f"svm files need numbers as labels, got text ({few_labels(labels)})")
         dump_svmlight_file(Z, labels, self._file, zero_based=False)
 
 
@@ -243,7 +243,7 @@ class TxtWriter(Writer):
 
     def write(self, Z: Rows, y: Labels, names: Names = None) -> None:
         if y is None:
-            raise InputError("txt files hold labels: got none, expected one per row")
+            raise InputError("txt files need labels: got none, expected one per row")
         self._file.write("".join(f"{label}\n" for label in y.tolist()).encode())
 
 

@@ -28,7 +28,7 @@ from kmaps.mercer import eigensystems
 from kmaps.parallel import for_blocks
 from kmaps.samples import AnyMatrix, integers_like, looked_up, namespace
 
-_MOST_CHOICES = 1 << 28  # 4 bytes each: where the last cluster begins, by value and clusters
+_MOST_CHOICES = 1 << 28  # starts of last clusters, by value and clusters; 4 bytes each
 
 
 @dataclass(eq=False, repr=False)
@@ -168,7 +168,7 @@ class AnchorMap(SteppedMap):
         width = looked_up(x, anchors, above) - start
         has_width, one = width > 0, xp.ones_like(width)
         t = xp.where(has_width, (x - start) / xp.where(has_width, width, one), 0 * one)
-        t = xp.clip(t, 0.0, 1.0)[..., None]  # beyond the first and the last anchor it is theirs
+        t = xp.clip(t, 0.0, 1.0)[..., None]  # outside, the first or last anchor counts
         return (1 - t) * looked_up(x, table, below) + t * looked_up(x, table, above)
 
     def _grid(self) -> StepGrid | PieceGrid | None:
@@ -189,7 +189,7 @@ class AnchorMap(SteppedMap):
         """Return the cluster means of the features, or of all together."""
         covers = self.anchors == "cover"
         most = MAX_LEVELS if covers else self.n_anchors
-        radius = -1.0 if self.epsilon is None else float(self.epsilon)  # only covers have one
+        radius = -1.0 if self.epsilon is None else float(self.epsilon)  # only "cover" has a radius
 
         def means(j: int, _: int) -> NDArray:
             values, counts = columns.pooled() if shared else columns.distinct(j)
@@ -202,8 +202,8 @@ class AnchorMap(SteppedMap):
             if covers and reached > radius:
                 where = "" if shared else f" of feature {j}"
                 raise ConfigError(
-                    f"epsilon={self.epsilon!r}: {most} anchors leave a value{where} {reached:.4g} "
-                    "away from them all; choose a larger epsilon"
+                    f"epsilon={self.epsilon!r}: {most} anchors do not cover a value{where}, "
+                    f"{reached:.4g} away from the nearest; choose a larger epsilon"
                 )
             return centres
 

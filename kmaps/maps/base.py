@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 _ENCODED: dict[str, Any] = {"accept_sparse": "csr", "ensure_all_finite": False}
 _BLOCK_VALUES = 1 << 18  # outputs in a block that NumPy computes: its temporaries stay in the cache
-_TABLE_BLOCK_VALUES = 1 << 21  # in one that a compiled loop fills: no temporaries, a cost to start
+_TABLE_BLOCK_VALUES = 1 << 21  # the same for compiled loops: no temporaries, but a slow start
 
 
 class AdditiveMap(FeatureMap):
@@ -96,7 +96,7 @@ class AdditiveMap(FeatureMap):
         values = X.data if issparse(X) else X
         if self._unsigned:
             checks.refuse_negative(values, type(self).__name__)
-        self._fit_curve(X)  # checks the parameters, by which a map may learn from data or not
+        self._fit_curve(X)  # checks the parameters: they decide whether the map learns from data
         if self.learns_from_data:
             checks.refuse_enormous(values, type(self).__name__)
         features = np.arange(self.n_features_in_)
@@ -129,7 +129,7 @@ class AdditiveMap(FeatureMap):
         if not isinstance(X, np.ndarray):
             return self._encode_foreign(X)
         values = samples.as_float(X)
-        features = np.arange(X.shape[1], dtype=np.int32)  # as CSR has them
+        features = np.arange(X.shape[1], dtype=np.int32)  # the type that CSR uses
         if self.n_stored_ is None:
             return self._encode(values, features)
         pointers = np.arange(len(X) + 1) * len(features)
@@ -230,7 +230,7 @@ class AdditiveMap(FeatureMap):
         width = checks.present(self.n_stored_, "n_stored_")
         grid = self._fitted_grid
         if grid is None:
-            raise TypeError(f"{type(self).__name__} has a formula, which gives no CSR")
+            raise TypeError(f"{type(self).__name__} is computed by a formula, which gives no CSR")
         shape = len(pointers) - 1, self.n_features_in_ * self.n_outputs_
         values = values.astype(np.float32) if values.dtype == np.uint8 else values
         index = np.int32 if max(n * m * width, shape[1]) < 2**31 else np.int64
@@ -274,7 +274,7 @@ class AdditiveMap(FeatureMap):
         outside = sum(outside for _, outside in reports)
         if outside and self._unsigned:
             checks.refuse_negative(values, type(self).__name__)
-        # Past the wrapper that scikit-learn puts around transform.
+        # Without the wrapper that scikit-learn puts around transform.
         checks.warn_outside(outside, values.size, type(self).__name__, stacklevel=6)
 
     def _encoding(self, dtype: np.dtype) -> Callable:
@@ -296,7 +296,7 @@ class AdditiveMap(FeatureMap):
 
     def _byte_encoding(self) -> Callable:
         if not self.shared_curve_:
-            # A table of 256 levels for each feature would outgrow the caches, and a small output.
+            # Tables of 256 levels for each feature would be larger than caches and a small output.
             encode_floats = self._encoding(np.dtype(np.float32))
             return lambda codes, *rest: encode_floats(codes.astype(np.float32), *rest)
         table = LookupTable(self.tabulate(np.arange(256)).astype(np.float32))

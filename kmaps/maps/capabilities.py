@@ -42,7 +42,7 @@ class FeatureMap(TransformerMixin, BaseEstimator, ABC):
     code_bits_: int | None = None
     table_bytes_: int = 0
     shared_curve_: bool = False
-    to_codes: Any  # a method where the map `has_codes`, else not there
+    to_codes: Any  # a method, if the map `has_codes`
 
     _accepts_sparse: ClassVar[bool] = False  # for scikit-learn, fitted or not
     _preserved: ClassVar[tuple[str, ...]] = ("float64",)  # dtypes of samples that outputs have

@@ -12,13 +12,13 @@ from kmaps.errors import InputError
 from kmaps.maps.grids import Curve
 from kmaps.onnx_graph import Graph, Tensor
 
-_RELATIVE, _SMALLEST = 1e-7, 1e-8  # largest errors: of the outputs at a value, of the largest ones
-_MOST_CELLS = 1 << 14  # of a feature
-_MOST_HALVINGS = 60  # of a cell
+_RELATIVE, _SMALLEST = 1e-7, 1e-8  # errors relative to outputs at a value, to the largest outputs
+_MOST_CELLS = 1 << 14  # per feature
+_MOST_HALVINGS = 60  # per cell
 _NODES = np.array([0, 0.25, 0.75, 1])  # Chebyshev's extrema, with both ends: pieces meet
 _TO_POWERS = np.linalg.inv(np.vander(_NODES, increasing=True))
 _BETWEEN = np.array([0.1, 0.5, 0.9])
-_OCTAVES = 2.0 ** np.arange(-126, 128)  # single precision's
+_OCTAVES = 2.0 ** np.arange(-126, 128)  # all octaves of single precision
 
 
 class FittedGrid:
@@ -62,7 +62,7 @@ class FittedGrid:
             begin, end = np.concatenate([begin, middle]), np.concatenate([middle, end])
             feature = np.concatenate([feature, feature])
         raise InputError(
-            f"{self._whom}: its curve has no ONNX graph of this dtype, for it needs more than "
+            f"{self._whom}: its curve has no ONNX graph of this dtype, because it needs more than "
             f"{_MOST_CELLS} cubic pieces per feature; choose another dtype or a smoother curve"
         )
 

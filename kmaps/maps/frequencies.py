@@ -18,12 +18,12 @@ from kmaps.errors import InputError
 from kmaps.parallel import Progress, for_blocks, loops_of, product
 from kmaps.samples import is_foreign, issparse, like
 
-FREQUENCY_VERSION = 1  # changes whenever a key gives other frequencies: no model uses wrong ones
-NEARNESS = 0.9  # correlation of a frequency with one drawn near it; others change the version
+FREQUENCY_VERSION = 1  # must change when the frequencies of a key do: models rely on them
+NEARNESS = 0.9  # correlation of a frequency with one drawn near it; a change needs a new version
 _NORMALS, _LENGTHS, _GAINS, _FLIPS, _ORDERS, _MIXTURES = range(6)  # the streams of a key
 
 _BLOCK_VALUES = 1 << 24  # values of a frequency matrix made at once, 64 MB
-_PART_VALUES = 1 << 16  # values of it that a thread makes at once
+_PART_VALUES = 1 << 16  # values of the matrix that a thread makes at once
 _SPARSE_BELOW = 1 / 16  # density below which sparse rows are multiplied as they are
 
 Projector = Callable[[Any], NDArray]  # from rows (k, d), dense or CSR, to their turns (k, m)
@@ -73,7 +73,7 @@ class DenseFrequencies(Frequencies):
 
     def _make(self, indices: NDArray, dtype: type) -> NDArray:
         directions = self._directions(indices)
-        # As columns: this way round the product is the faster one.
+        # The rows become columns, because this product is the faster one.
         return np.multiply(directions.T, self.factor, dtype=dtype, casting="same_kind", order="C")
 
     def _directions(self, indices: NDArray) -> NDArray:
@@ -140,7 +140,7 @@ class OrthogonalFrequencies(DenseFrequencies):
     """
 
     def _block_size(self) -> int:
-        # The decomposition takes longer than most products: all are made once and held.
+        # Decompositions take longer than most products: all are made once and kept.
         return len(self.indices)
 
     def _make(self, indices: NDArray, dtype: type) -> NDArray:
@@ -212,11 +212,11 @@ class FastfoodFrequencies(Frequencies):
         flips: NDArray = 1 - 2 * (words(self.key, _FLIPS, stacks, p) >> 31).astype(dtype)
         order = np.argsort(words(self.key, _ORDERS, stacks, p), axis=1, kind="stable")
         ends = np.append(starts, len(indices))
-        # As `kmaps._loops.fourier.fastfood` takes them.
+        # The form that `kmaps._loops.fourier.fastfood` takes.
         return flips, order, gains.astype(dtype), ends, places, scale.astype(dtype)
 
     def _multiply(self, made: tuple[NDArray, ...], dtype: type, rows: Any) -> NDArray:
-        if is_foreign(rows):  # the product as a matrix
+        if is_foreign(rows):  # other libraries need the matrix
             matrix = self._multiply(made, dtype, np.eye(self.n_features, dtype=dtype))
             return rows @ like(rows, matrix)
         dense = rows.toarray() if issparse(rows) else rows

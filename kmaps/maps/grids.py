@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 Curve = Callable[[NDArray, NDArray], NDArray]
 
-_LARGEST_WAVE_ERROR = 5e-6  # of a wave's interpolation, as a multiple of x^(gamma/2)
-_LARGEST_WAVE_BYTES = 64 << 20  # beyond, many harmonics are faster computed than looked up
+_LARGEST_WAVE_ERROR = 5e-6  # of interpolating a wave, as a multiple of x^(gamma/2)
+_LARGEST_WAVE_BYTES = 64 << 20  # beyond, computing many harmonics is faster than look-ups
 
 
 class LogGrid:
@@ -142,7 +142,7 @@ class PieceGrid:
         loops = loops_of("encode")
         pieces, ranges = self._tables(values.dtype)
         powers = (0,) * (pieces.shape[2] - 1)
-        # Of fewer powers a loop over the outputs is as fast, of few outputs up to three times.
+        # With fewer powers a loop over outputs is as fast, with few outputs up to three times.
         outputs = loops.unrolled(pieces.shape[3]) if len(powers) > 2 else None
         of_ranges = read_only(features) if len(ranges) > 1 else None
         values = read_only(values)

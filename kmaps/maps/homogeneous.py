@@ -117,7 +117,7 @@ class HomogeneousMap(AdditiveMap):
         ratio = ratio_of_sizes(X)
         if ratio is None:
             raise InputError(
-                f"period={OPTIMAL!r}: all values other than zero are of one size (n_samples="
+                f"period={OPTIMAL!r}: all values except zero have one size (n_samples="
                 f"{X.shape[0]}), so the data have no range; give a number, or None"
             )
         return signatures.optimal_period(kernel, self.order, self.window, ratio)
@@ -141,7 +141,7 @@ class HomogeneousMap(AdditiveMap):
         (hkm eq. 25). The lemma is stated for the uniform window; its proof holds for any.
         """
         signature = signatures.homogeneous_kernel(self.kernel).signature
-        # Beyond a few periods the signature is gone and its periodic approximation repeats.
+        # After a few periods the signature is zero, and its periodic approximation repeats.
         lam = np.linspace(0, 8 * self.period_, 8 * 4096 + 1)
         error = np.abs(signature(lam) - signatures.series(self.spectrum_, self.period_, lam))
         near = error[lam <= self.period_ / 2].max()

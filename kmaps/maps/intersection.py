@@ -143,7 +143,7 @@ class _HatGrid(LocalGrid):
         (first, second), (low, high) = (np.moveaxis(pair, -1, 0) for pair in hats)
         feature, knot = np.divmod(first, self.n_cells + 1)
         at_zero = knot == 0
-        # The hat at zero goes, the next one takes its place, and one of no height follows.
+        # The next hat replaces the hat at zero, and one of no height is added.
         first -= feature + 1 - at_zero
         second -= feature + 1 - at_zero
         np.copyto(low, high, where=at_zero)

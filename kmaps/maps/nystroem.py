@@ -106,7 +106,7 @@ class NystroemMap(AdditiveMap):
         check_nystroem(self)
         columns = Columns(X)
         self.low_, self.high_ = columns.low, columns.high
-        if self._unsigned and issparse(X):  # which leaves zeros out, in training or later
+        if self._unsigned and issparse(X):  # CSR leaves zeros out, in training or later
             self.low_ = np.zeros_like(self.low_)
         self.points_ = pad_levels(self._samples(columns))
         counts = 1 + (np.diff(self.points_) > 0).sum(axis=1)
@@ -121,7 +121,7 @@ class NystroemMap(AdditiveMap):
 
         def sample(j: int, _: int) -> NDArray:
             values, counts = columns.distinct(j)
-            # Whose turn comes first when each value waits for as long as it is rare.
+            # Each value is due in intervals that grow as it gets rarer; the earliest comes first.
             turns = np.random.default_rng(seeds[j]).exponential(size=len(values)) / counts
             return values[np.argsort(turns)[: self.n_points]]
 
@@ -133,11 +133,11 @@ class NystroemMap(AdditiveMap):
 
     def _curve(self, x: Any, feature: NDArray) -> NDArray:
         if is_foreign(x):
-            if not isinstance(self.kernel, str):  # which computes on NumPy's arrays
+            if not isinstance(self.kernel, str):  # users' kernels compute on NumPy's arrays
                 if namespace(x).__name__.endswith("torch") and x.requires_grad:
                     raise InputError(f"kernel={self.kernel!r} has no gradient: pass X.detach()")
                 return like(x, self._projected(as_numpy(x).astype(float), feature))
-            # Large terms cancel: in single precision they would leave 1e-5 of an output.
+            # Large terms cancel: single precision would leave an error of 1e-5.
             return namespace(x).astype(self._projected(in_double(x), feature), x.dtype)
         return self._projected(x, feature)
 
@@ -150,7 +150,7 @@ class NystroemMap(AdditiveMap):
         return outputs
 
     def _grid(self) -> "_RootGrid":
-        # The named kernels are like a root at zero, whatever the lowest value is.
+        # Named kernels behave like a root at zero, for any lowest value.
         origin = np.zeros_like(self.low_) if self._unsigned else self.low_
         return _RootGrid(self._curve, origin, self.low_, self.high_, self.dim)
 

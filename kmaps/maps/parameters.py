@@ -16,7 +16,7 @@ ERRORS = ("absolute", "relative", "signature")
 METHODS = ("proj", "proj_product", "modulation", "modulation_no_lp")
 """The four methods of ldefm Table 2."""
 NORMS = ("linf", "l1")
-MOST_OUTPUTS = 10_000  # of a feature, far beyond use; matrices of them have room
+MOST_OUTPUTS = 10_000  # per feature: more than anybody needs, and matrices of them fit into memory
 OPTIMAL = "optimal"  # the period of `HomogeneousMap` that suits the range of the data best
 OUTPUTS = ("sign", "onehot")
 PIECES = ("linear", "constant")
@@ -43,8 +43,8 @@ def check_anchor(given: Any) -> None:
     checks.check_choice("weights", given.weights, ("equal", "distance"))
     if given.weights == "distance" and given.n_neighbors != 2:
         raise ConfigError(
-            f"weights='distance': takes n_neighbors=2, not {given.n_neighbors!r}; it interpolates "
-            "between the anchors on either side"
+            f"weights='distance': interpolates between the anchors on both sides; expected "
+            f"n_neighbors=2, got {given.n_neighbors!r}"
         )
     if given.rank is not None:
         checks.check_whole("rank", given.rank, 1, most)
@@ -182,8 +182,8 @@ def _check_without_range(given: Any) -> None:
     for name in ("low", "high", "period", "levels"):
         if getattr(given, name) is not None:
             raise ConfigError(
-                f"{name}={getattr(given, name)!r}: the inputs of a homogeneous kernel have "
-                f"a ratio and no range; leave {name} out"
+                f"{name}={getattr(given, name)!r}: a homogeneous kernel depends on the ratio of "
+                f"its inputs, not on their range; leave {name} out"
             )
 
 

@@ -69,11 +69,11 @@ class ProductMap(DenseMap):
         maps = [self.maps] * X.shape[1] if isinstance(self.maps, FeatureMap) else list(self.maps)
         if len(maps) != X.shape[1]:
             raise InputError(
-                f"X has {X.shape[1]} columns for {len(maps)} maps: expected as many; give one map "
-                "alone for all columns"
+                f"X has {X.shape[1]} columns for {len(maps)} maps: give one map per column, or a "
+                "single map for all columns"
             )
         self.maps_ = [clone(one).fit(X[:, [i]]) for i, one in enumerate(maps)]
-        # One row shows the number of outputs, which maps name differently.
+        # Mapping one row gives the number of outputs: maps name this attribute differently.
         counts = [_encoded(one, X[:1, [i]]).shape[1] for i, one in enumerate(self.maps_)]
         self.n_outputs_ = prod(counts)
         if self.n_outputs_ > self.max_outputs:

@@ -22,7 +22,7 @@ from kmaps.samples import AnyMatrix, as_numpy, float_type, is_foreign, like, sum
 _BLOCK_VALUES = 1 << 23  # values of the projection matrix held at once
 _WIDEST = 1 << 10  # projections at once
 _SUMS = 1 << 16  # projections of samples at a time in one thread
-_PART_VALUES = 1 << 16  # values of it that a thread makes at once
+_PART_VALUES = 1 << 16  # values of the matrix that a thread makes at once
 
 
 @dataclass(eq=False, repr=False)

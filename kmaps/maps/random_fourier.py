@@ -32,7 +32,7 @@ from kmaps.parallel import for_blocks
 from kmaps.samples import float_type, is_foreign, namespace, validate_data
 
 _BLOCK_VALUES = 1 << 22  # turns, or encoded values, of the rows that a thread takes at once
-_FEWEST_ROWS = 32  # for which a matrix product is worth its start
+_FEWEST_ROWS = 32  # with fewer rows, starting a matrix product takes too long
 
 
 class RandomFeatures(FeatureMap):
@@ -114,7 +114,7 @@ class RandomFeatures(FeatureMap):
                 return loops.cos_sin(turns, unit, out[top:bottom, columns])
 
             rows = _BLOCK_VALUES // max(last - first, self._n_embedded)
-            # One thread of BLAS for each of ours: more hinder each other.
+            # One thread of BLAS for each of ours: more threads slow each other down.
             with _pools().limit(limits=1, user_api="blas"):
                 overflow = any(for_blocks(fill, X.shape[0], max(_FEWEST_ROWS, rows)))
             if overflow:
@@ -142,7 +142,7 @@ class RandomFeatures(FeatureMap):
         blocks = [project(unit) for _, _, project in self._frequencies.blocks(dtype)]
         turns = graph.node("MatMul", x, np.hstack(blocks))
         turns = graph.node("Sub", turns, graph.node("Round", turns))
-        # The cosine is the sine a quarter turn ahead: not every runtime has one in float64.
+        # The cosine is the sine a quarter turn later: some runtimes have no cosine in float64.
         pairs = graph.node("Add", graph.node("Unsqueeze", turns, [-1]), np.array([0.25, 0.0]))
         waves = graph.node("Sin", graph.node("Mul", pairs, 2 * np.pi))
         return graph.rows(graph.node("Mul", waves, self.n_frequencies**-0.5), self.n_outputs_)
@@ -167,7 +167,7 @@ class RandomFeatures(FeatureMap):
         except IndexError as error:
             raise InputError(f"frequencies: {error}") from None
         if not kept.any():
-            raise InputError("frequencies: got none, a map needs at least one")
+            raise InputError("frequencies: got none, expected at least one")
         return self._with(self._lineages[kept], self._n_drawn)
 
     def with_key(self, key: int) -> Self:
@@ -193,8 +193,8 @@ class RandomFeatures(FeatureMap):
         check_whole("n_frequencies", n_frequencies, 1)
         if self.structure != "dense":
             raise ConfigError(
-                f"structure={self.structure!r}: only frequencies of structure 'dense' have others "
-                "near them"
+                f"structure={self.structure!r}: frequencies near others can be drawn for "
+                "structure='dense' alone"
             )
         none = np.full((len(self._lineages), 1), -1)
         near = np.resize(np.arange(len(self._lineages)), n_frequencies)
@@ -230,7 +230,7 @@ class RandomFeatures(FeatureMap):
         return structure(self.key_, made_of, self._n_embedded, self.sigma_)
 
     def __getstate__(self) -> dict[str, Any]:
-        # What was made of the key is made again.
+        # The arrays that follow from the key are not stored.
         state = super().__getstate__()
         made = "_frequencies", "frequency_indices_"
         return {name: value for name, value in state.items() if name not in made}
@@ -239,8 +239,8 @@ class RandomFeatures(FeatureMap):
         version = state.get("frequency_version_", FREQUENCY_VERSION)
         if version != FREQUENCY_VERSION:
             raise InputError(
-                f"a {type(self).__name__} whose frequencies are of version {version}, this kmaps "
-                f"makes version {FREQUENCY_VERSION}: fit it again, or use the kmaps that wrote it"
+                f"{type(self).__name__} has frequencies of version {version}, this kmaps makes "
+                f"version {FREQUENCY_VERSION}: fit it again, or use the kmaps that wrote it"
             )
         super().__setstate__(state)
         if "_lineages" in state:

@@ -21,7 +21,7 @@ from kmaps.samples import AnyMatrix, like
 if TYPE_CHECKING:
     from kmaps.maps.fitted_grid import FittedGrid
 
-_CLOSE = 1e-8  # error of the pieces of ONNX graphs in double precision, part of the largest output
+_CLOSE = 1e-8  # largest error of ONNX graphs in double precision, relative to the largest output
 
 
 class RangedMap(AdditiveMap):
@@ -64,7 +64,7 @@ class RangedMap(AdditiveMap):
         self.scale_ = self._scale(width) * varies
 
     def _curve(self, x: NDArray, feature: NDArray) -> NDArray:
-        # In the order of the compiled loop, so that both round alike.
+        # The order of the compiled loop, so that both round equally.
         per_width = 1 / range_width(self.low_, self.high_)[0]
         position = (x - like(x, self.low_[feature])) * like(x, per_width[feature])
         return like(x, self.scale_[feature])[..., None] * self._unit_curve(position)

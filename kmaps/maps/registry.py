@@ -83,7 +83,7 @@ def described(name: str) -> MapDescription:
     tree = ast.parse(path.read_text(encoding="utf-8"))
     classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
     node = classes[class_name]
-    base = classes.get(ast.unparse(node.bases[0]))  # in the same file, for what it passes on
+    base = classes.get(ast.unparse(node.bases[0]))  # None if in another file
     literals, defaults = {"source": "", "approximates": ""}, {}
     for owner, part in [(one, part) for one in (base, node) if one for part in one.body]:
         if isinstance(part, ast.Assign) and ast.unparse(part.targets[0]) in literals:
@@ -102,7 +102,7 @@ def described(name: str) -> MapDescription:
 
 def place_of(name: str) -> str | type["FeatureMap"]:
     """Return ``MAPS.places[name]``, by which this name is to be replaced."""
-    warnings.warn("place_of: use MAPS.places[name]", DeprecationWarning, stacklevel=2)
+    warnings.warn("place_of is deprecated: use MAPS.places[name]", DeprecationWarning, stacklevel=2)
     return MAPS.places.get(name) or MAPS[name]
 
 

@@ -29,11 +29,11 @@ DEFAULT_PERIODS = {  # fits of the best period to the order (hkm 5.1): see `opti
 }
 
 _IRRATIONAL = np.sqrt([2.0, 3.0, 5.0])
-_EVEN = 1e-9  # of the value at 0, by which mirrored values may differ
-_GONE = 1e-9  # of the value at 0, below which a signature has vanished
-_LONGEST = 4096.0  # where it has to have done so
-_STEP = 0.01  # of the trapezoidal rule: exponentially exact for smooth signatures, 1e-5 at a cusp
-_NEGATIVE = 1e-4  # of the value at 0, by which a spectrum may be negative: the rule at a cusp
+_EVEN = 1e-9  # mirrored values may differ by this part of the value at 0
+_GONE = 1e-9  # below this part of the value at 0, a signature has vanished
+_LONGEST = 4096.0  # the λ by which it must have vanished
+_STEP = 0.01  # the trapezoidal rule is exponentially exact for smooth signatures, 1e-5 at a cusp
+_NEGATIVE = 1e-4  # at a cusp, the rule can make a spectrum negative by this part of the value at 0
 
 
 def signature_kernel(signature: Function, name: str = "signature") -> Kernel:
@@ -87,13 +87,13 @@ def _spectrum(signature: Callable[[ArrayLike], NDArray], omega: NDArray) -> NDAr
             )
     lam = np.arange(0, length + _STEP, _STEP)
     values = signature(lam)
-    values[0] /= 2  # the trapezoidal rule's end
+    values[0] /= 2  # the end of the trapezoidal rule
     spectrum = np.array([np.cos(one * lam) @ values for one in omega.ravel()]) * _STEP / np.pi
     if (spectrum < -_NEGATIVE * signature(0.0)).any():
         where = omega.ravel()[spectrum.argmin()]
         raise ConfigError(
-            f"the signature is no kernel's: its spectrum is negative, {spectrum.min():.3g}, at "
-            f"ω = {where:.6g}; use a positive definite function"
+            f"the signature belongs to no kernel: its spectrum is negative, {spectrum.min():.3g}, "
+            f"at ω = {where:.6g}; use a positive definite function"
         )
     return np.maximum(spectrum, 0).reshape(omega.shape)
 
@@ -106,7 +106,7 @@ def check_signature(signature: Function, length: NDArray, each: bool = False) ->
     lam = _probes(length)
     there = _evaluated(signature, lam)
     if not there[0] > 0:
-        raise ConfigError(f"the signature is {there[0]:g} at 0: a kernel's is positive there")
+        raise ConfigError(f"the signature is {there[0]:g} at 0, expected a positive value")
     for mirror in [-np.eye(len(length)), *(_mirrors(len(length)) if each else [])]:
         mirrored = _evaluated(signature, lam @ mirror)
         worst = np.abs(there - mirrored).argmax()

@@ -98,9 +98,9 @@ class SplineMap(RangedMap):
         x, _ = self._clamp(levels, features)
         width = range_width(self.low_, self.high_)[0][features]
         position = self.n_bins * (x - self.low_[features]) / width
-        if self.degree > 0:  # continuous, so that the end of a bin may as well be the next one's
+        if self.degree > 0:  # continuous: the end of a bin may belong to the next bin
             whole = np.round(position)
-            # But for rounding, such a level is the end of a bin for every feature or for none.
+            # Apart from rounding, such a level ends a bin for all features or for none.
             position = np.where(np.abs(position - whole) < 1e-9 * self.n_bins, whole, position)
         first = np.minimum(position.astype(np.intp), self.n_bins - 1)
         powers = (position - first)[..., None] ** np.arange(self.degree + 1)

@@ -1,3 +1,3 @@
 """The version of the maps' outputs."""
 
-MAP_VERSION = 1  # changes whenever the numbers of a map do: old records are other ones then
+MAP_VERSION = 1  # must change with the numbers of any map: older records then do not compare

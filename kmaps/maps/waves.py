@@ -90,7 +90,7 @@ class HomogeneousWaves:
         def part(rows: slice, columns: slice) -> None:
             self._fill(X[rows, columns], out[rows, columns.start * r : columns.stop * r])
 
-        # NumPy's loops have one thread; how many there may be, joblib would say.
+        # NumPy's loops use one thread, so joblib need not be asked for their number.
         with nullcontext() if compiled() else threads(1):
             for_parts(part, X.shape, _BLOCK_VALUES // r)
         return out

@@ -49,7 +49,7 @@ def test_sparse_codes(container):
     np.testing.assert_array_equal(quantizer.levels_, Quantizer().fit(values).levels_)
     codes = quantizer.transform(container(values))
     np.testing.assert_array_equal(codes.toarray(), quantizer.transform(values))
-    with pytest.raises(InputError, match="sparse codes: pass a dense array"):
+    with pytest.raises(InputError, match="codes are sparse: pass a dense array"):
         quantizer.inverse_transform(codes)
 
 

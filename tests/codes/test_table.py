@@ -65,13 +65,13 @@ def test_shapes_that_are_no_table(shape):
 
 def test_codes_that_are_none():
     table = LookupTable(np.zeros((6, 40, 2)))
-    with pytest.raises(InputError, match="code 41: the table has 40 codes, from 0 on"):
+    with pytest.raises(InputError, match="codes go up to 41: the table has 40 codes, from 0 on"):
         table.take(CODES + np.uint8(2))
-    with pytest.raises(InputError, match="code 41: the table has 40"):
+    with pytest.raises(InputError, match="codes go up to 41: the table has 40"):
         table.take(csr_matrix(CODES + np.uint8(2)))
     with pytest.raises(InputError, match=r"expected uint8 of shape \(n, d\), got int64"):
         table.take(CODES.astype(np.int64))
     with pytest.raises(InputError, match=r"got uint8 of shape \(6,\)"):
         table.take(CODES[0])
-    with pytest.raises(InputError, match="codes of 5 features: the table has 6"):
+    with pytest.raises(InputError, match="codes have 5 features: the table has 6"):
         table.take(CODES[:, :5])

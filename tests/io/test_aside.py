@@ -107,7 +107,7 @@ def test_what_are_no_labels_of_an_archive(tmp_path, arrays, column, message):
 def test_columns_of_text(table):
     assert read_columns(table, ["kind"])["kind"].tolist() == KINDS
     for text, message in {
-        "a,b\n": "expected a header and a row per line",
+        "a,b\n": "expected a header and one row per line",
         "a,b\n1,2\n3\n": "t.csv:3: column 'b' is ''",
         "a,c\n1,2\n": "its header has no column 'b'",
     }.items():
@@ -183,7 +183,7 @@ def test_half_a_file_is_refused(tmp_path, name):
     whole = (tmp_path / name).read_bytes()
     for size in (0, 3, len(whole) // 2):
         (tmp_path / name).write_bytes(whole[:size])
-        with pytest.raises(InputError, match=rf"{name}: not a whole Parquet or Arrow file \("):
+        with pytest.raises(InputError, match=rf"{name}: is not a whole Parquet or Arrow file \("):
             list(open_reader(tmp_path / name, label_column="kind").blocks(100, 1))
 
 

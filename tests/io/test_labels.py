@@ -45,12 +45,12 @@ def test_numbers_stay_text_for_classes_of_text(tmp_path):
         ("y.csv", b"", None, "y.csv: holds no labels, expected one per line"),
         ("y.txt", b"1\ninf\n", None, "y.txt:2: the label is 'inf', expected a text or a finite n"),
         ("y.txt", b"x" * 9999, None, f"y.txt:1: the label is '{'x' * 20}'…, expected a text or a "),
-        ("y.csv", b"a,b\n1,2\n", None, "y.csv: has 2 columns; say which has the labels, label_co"),
+        ("y.csv", b"a,b\n1,2\n", None, "y.csv: has 2 columns; name the column of labels, label_c"),
         ("y.csv", b"a,b\n1,2\n3\n", "b", "y.csv:3: the label is '', expected a text or a finite"),
         ("y.csv", b"a,b\n1,2\n", "c", "y.csv: its header has no column 'c' (a, b)"),
         ("y.txt", b"a\n", "a", "y.txt: has no columns with names; leave label_column=a out"),
         ("y.txt", b"a\0\n", None, "y.txt:1: the label is 'a\\x00', expected a text or a finite "),
-        ("y.txt", b"\xff\n", None, "y.txt: is no text in UTF-8 (invalid start byte)"),
+        ("y.txt", b"\xff\n", None, "y.txt: is not a text in UTF-8 (invalid start byte)"),
         (
             "y.dat",
             b"1",
@@ -70,15 +70,15 @@ def test_what_is_no_file_of_labels(tmp_path, monkeypatch, name, content, column,
 @pytest.mark.parametrize("name", ["y.txt", "y.csv", "y.npy"])
 def test_labels_are_read_from_a_file_that_ends(tmp_path, monkeypatch, name):
     (tmp_path / name).symlink_to("/dev/zero")
-    with pytest.raises(InputError, match=f"{name}: a device or a pipe, expected a file; copy it"):
+    with pytest.raises(InputError, match=f"{name}: is a device or a pipe, expected a file"):
         read_labels(tmp_path / name)
     (tmp_path / name).unlink()
     os.mkfifo(tmp_path / name)
-    with pytest.raises(InputError, match=f"{name}: a device or a pipe"):
+    with pytest.raises(InputError, match=f"{name}: is a device or a pipe"):
         read_labels(tmp_path / name)
     monkeypatch.setattr(atomic, "MOST_TEXT", 5)
     (tmp_path / "long.txt").write_text("1\n2\n3\n")
-    with pytest.raises(InputError, match=r"long\.txt: more than 5 bytes, the most of a text"):
+    with pytest.raises(InputError, match=r"long\.txt: has more than 5 bytes, which is too"):
         read_labels(tmp_path / "long.txt")
 
 

@@ -176,13 +176,13 @@ BAD_NPY = {
     "type <U1, expected real numbers": lambda p: np.save(p, np.array([["a"]])),
     "type complex64, expected real numbers": lambda p: np.save(p, X * 1j),
     "type object, expected real": lambda p: np.save(p, np.array([[None]])),
-    "a.npy: not a whole .npy file (": lambda p: p.write_bytes(
+    "a.npy: is not a whole .npy file (": lambda p: p.write_bytes(
         npy("{'descr': '<f4', 'shape': (2, ")
     ),
     "not a whole .npy file (": lambda p: p.write_bytes(npy("(" * 9000)),
     "promises the shape (-2, -3)": promising("(-2, -3)"),
     "not a whole .npy file (shape is not valid": promising("(2, 3.0)"),
-    "588 bytes, its header promises 568: a damaged file": fewer_rows,
+    "588 bytes, its header promises 568: the file is damaged": fewer_rows,
 }
 BAD_NPZ = {
     "not a whole .npz file (File is not a zip file)": lambda p: p.write_text("hello"),
@@ -195,7 +195,7 @@ BAD_NPZ = {
     "has 16,777,217 columns, more than 16,777,216; is it transposed?": lambda p: (
         np.savez_compressed(p, np.zeros((1, 2**24 + 1), np.uint8))
     ),
-    "its header has 3,221,225,472 bytes, at most 10,000": long_header,
+    "its header has 3,221,225,472 bytes, not at most 10,000": long_header,
     "not a whole .npz file (That compression method": unknown_packing,
     "not a whole .npz file (": broken_lzma,
     "shape holds values of type float": csr(shape=np.array([2.0, np.nan])),
@@ -218,7 +218,7 @@ BAD = {
     **{message: ("a.npy", write) for message, write in BAD_NPY.items()},
     **{message: ("a.npz", write) for message, write in BAD_NPZ.items()},
     "unknown format 'txt' (npy, npz, csv, svm": ("a.txt", lambda p: p.touch()),
-    "no extension tells its format": ("a", lambda p: p.touch()),
+    "has no extension for a format": ("a", lambda p: p.touch()),
 }
 
 
@@ -238,8 +238,8 @@ def test_a_bad_file_is_refused_in_one_line(tmp_path, message):
     [
         (np.array([1, np.nan]), "label 1 is nan, expected a finite number"),
         (np.array([[1, 2]]), "of shape (1, 2), expected labels of shape (n,)"),
-        (np.array([None]), "of Python objects; expected plain labels"),
-        (np.array([0x110000], np.uint32).view("<U1"), "words that are no text"),
+        (np.array([None]), "holds Python objects, expected plain labels"),
+        (np.array([0x110000], np.uint32).view("<U1"), "words with invalid characters"),
         (b"hello", "not a whole .npy file"),
         (header_of_shape(f"({2**40},)"), "truncated"),
     ],

@@ -62,7 +62,7 @@ def test_svm_keeps_the_labels(tmp_path, convert):
 
 
 def test_svm_without_labels_has_zeros_and_without_rows_is_refused(tmp_path):
-    with pytest.raises(InputError, match="hold rows"), open_writer(tmp_path / "z.svm") as writer:
+    with pytest.raises(InputError, match="need rows"), open_writer(tmp_path / "z.svm") as writer:
         writer.write(None, Y)
     with open_writer(tmp_path / "a.svm") as writer:
         writer.write(X, None)
@@ -109,7 +109,7 @@ def test_targets_that_are_refused(tmp_path):
     for name, message in {
         "a.npy": "exists already; choose another name, or pass force=True",
         "folder.npy": "not a regular file",
-        "none/a.npy": "there is no folder",
+        "none/a.npy": "does not exist; make it",
         "a.txt": "unknown format 'txt'",
         "a.xls": "(npy, npz, csv, svm, libsvm, parquet, arrow, feather)",
     }.items():
@@ -127,7 +127,7 @@ def test_a_folder_that_cannot_be_written_is_told_before_anything_is_made(tmp_pat
     assert f"{tmp_path}/a.npy: the folder {tmp_path} cannot be written; " in str(caught.value)
     tmp_path.chmod(0o755)
     check_target(tmp_path / "a.npy")
-    with pytest.raises(InputError, match="/dev/null: not a regular file"):
+    with pytest.raises(InputError, match="/dev/null: is not a regular file"):
         check_target("/dev/null", force=True)
 
 

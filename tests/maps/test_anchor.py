@@ -89,8 +89,8 @@ def test_zero_stays_zero_by_distance_only():
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"weights": "distance"}, "weights='distance': takes n_neighbors=2, not 1"),
-        ({"weights": "distance", "n_neighbors": 3}, "takes n_neighbors=2, not 3"),
+        ({"weights": "distance"}, "weights='distance': .* expected n_neighbors=2, got 1"),
+        ({"weights": "distance", "n_neighbors": 3}, "expected n_neighbors=2, got 3"),
         ({"weights": "near"}, "weights='near'"),
     ],
 )
@@ -187,7 +187,7 @@ def test_cover_is_within_epsilon_and_no_larger_than_it_must():
         if len(anchors) > 2:
             assert np.abs(X[:, [j]] - fewer.anchors_).min(axis=1).max() > 0.01
     values = np.linspace(0, 1, 1000)[:, None]
-    message = r"epsilon=0.0001: 256 anchors leave a value of feature 0 0.00\d+ away from them all"
+    message = r"epsilon=0.0001: 256 anchors do not cover a value of feature 0, 0.00\d+ away"
     with pytest.raises(ConfigError, match=message):
         AnchorMap(anchors="cover", epsilon=1e-4).fit(values)
 

@@ -141,7 +141,7 @@ def test_the_optimal_period_is_the_best_on_the_range_of_the_data(kernel, order, 
 
 
 def test_data_without_a_range_have_no_optimal_period():
-    message = r"^period='optimal': all values other than zero are of one size \(n_samples=2\)"
+    message = r"^period='optimal': all values except zero have one size \(n_samples=2\)"
     with pytest.raises(InputError, match=message):
         HomogeneousMap(period="optimal").fit([[0.0, 2.0], [-2.0, 0.0]])
     with pytest.raises(ConfigError, match=r"^period='best': .* a positive number, or 'optimal"):

@@ -145,7 +145,7 @@ def test_the_outputs_are_counted_before_they_are_built():
 
 
 def test_other_columns_than_maps_are_refused():
-    with pytest.raises(InputError, match=r"^X has 3 columns for 2 maps: expected as many"):
+    with pytest.raises(InputError, match=r"^X has 3 columns for 2 maps: give one map per"):
         ProductMap([HomogeneousMap(), HomogeneousMap()]).fit(ROWS)
     with pytest.raises(InputError, match=r"pass a dense array \(X\.toarray\(\)\)"):
         ProductMap(HomogeneousMap()).fit(sparse.csr_array(ROWS))

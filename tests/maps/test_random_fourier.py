@@ -187,7 +187,7 @@ def test_frequencies_of_another_version_are_refused(X):
     feature_map = RandomFourierMap(5).fit(X)
     feature_map.frequency_version_ = 7
     text = pickle.dumps(feature_map)
-    with pytest.raises(InputError, match="RandomFourierMap whose frequencies are of version 7"):
+    with pytest.raises(InputError, match="RandomFourierMap has frequencies of version 7"):
         pickle.loads(text)
 
 

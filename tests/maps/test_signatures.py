@@ -87,7 +87,7 @@ def test_the_kernel_is_the_function_that_gram_and_the_exact_map_take():
         (
             lambda lam: np.maximum(1 - np.square(lam), 0),
             "uniform",
-            "no kernel's: its spectrum is negative, .* use a positive definite function",
+            "no kernel: its spectrum is negative, .* use a positive definite function",
         ),
     ],
 )

@@ -26,9 +26,9 @@ from kmaps.maps.signatures import even_in_each
 
 POLAR_RADIUS = 0.5  # spacing of the polar pool's radii, in half waves
 _POLAR_DIRECTIONS = {2: 24, 3: 60}  # in a half space, by the number of inputs
-_NOISE = 0.2  # of the logarithm of a weight, in the order by which a start's atoms are chosen
+_NOISE = 0.2  # on the logarithms of weights, which order the atoms of a start
 _SHIFTED_AXES = 0.3  # how often a start shifts an axis
-_SHIFTED_LINES = (0.0, 0.5, 1.0)  # and what part of the lines along the first
+_SHIFTED_LINES = (0.0, 0.5, 1.0)  # and the part of the lines along the first axis
 
 
 def product_pool(axes: list[NDArray], form: str) -> NDArray:
@@ -119,14 +119,14 @@ def _comb(axis: CosineSum, shifted: bool = False) -> tuple[NDArray, NDArray]:
     return (frequencies[1:] + frequencies[:-1]) / 2, (density[1:] + density[:-1]) / 2
 
 
-_POINTS_A_HALF_WAVE = {2: 5.0, 3: 2.5}  # of the fastest cosine, by the number of inputs
-_START_POINTS = 0.7  # part of these points that starts are found on
+_POINTS_A_HALF_WAVE = {2: 5.0, 3: 2.5}  # points of the fastest cosine, by the number of inputs
+_START_POINTS = 0.7  # part of these points on which starts are found
 _LEAST_POINTS = {2: 16, 3: 7}  # between 0 and M on each axis
-_PRECISION = 2e-3  # of the error, to which frequencies are moved
-_ROOM = 1.15  # outputs of the full product over those wanted: what the programs choose from
-_RADII = 0.35, 0.55  # between which the spacing of radii is, of polar grids that are drawn
-# How many starts are drawn, and how many of them moved: at least so many, and so many over the
-# number of outputs, because small programs are soon solved.
+_PRECISION = 2e-3  # part of the error: frequencies move until it is reached
+_ROOM = 1.15  # the programs choose from so many times the wanted outputs
+_RADII = 0.35, 0.55  # limits for the spacing of radii in random polar grids
+# The numbers of random starts, and of starts that are moved: at least so many, and more with fewer
+# outputs, because small programs are fast.
 _DRAWN = {"modulation": (300, 0), "projection": (60, 6000)}
 _MOVED = {"modulation": (32, 2000), "projection": (6, 800)}
 

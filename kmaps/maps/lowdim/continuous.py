@@ -21,7 +21,7 @@ from kmaps.maps.lowdim.lp import Fit, error_norm, minimise
 from kmaps.maps.lowdim.target import Target
 
 FIRST_STEP = 0.1  # largest change of a frequency, in half waves (ldefm 4.2: 0.1 for M = π)
-PRECISION = 1e-4  # of the error: steps that promise less end it, lower peaks are flat
+PRECISION = 1e-4  # part of the error: smaller gains end the search, lower peaks are flat
 _LAST_STEP = 1e-8
 _MOST_STEPS = 60
 _ROUNDING = 1e-15
@@ -98,7 +98,7 @@ def _linear_step(
     """Return the frequencies that the linearised program moves to, and the error it promises."""
     omega, form = cosines.frequencies, cosines.form
     weight = sampled.target.weight(sampled.points)
-    atoms, axes = np.nonzero(omega)  # what moves: these atoms' frequencies along these axes
+    atoms, axes = np.nonzero(omega)  # these atoms' frequencies move along these axes
     slopes = weight[:, None] * atom_slopes(omega, sampled.points, form)[:, atoms, axes]
     reach = step * sampled.target.step[axes]
     # In units of the reach, β is at most α in size.

@@ -162,7 +162,7 @@ class MultiLowDimMap(JointMap):
         return solution.cosines
 
 
-_POINTS = {1: 8193, 2: 513, 3: 97}  # of the trapezoidal rule along each axis, by their number
+_POINTS = {1: 8193, 2: 513, 3: 97}  # points of the trapezoidal rule per axis, by the number of axes
 
 
 @dataclass(eq=False, repr=False)
@@ -223,7 +223,7 @@ def harmonics(signature: Callable, length: NDArray, dim: int) -> CosineSum:
     axes = [np.linspace(0, high, _POINTS[n]) for high in length]
     grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
     samples = signature(grid.reshape(-1, n)).reshape(grid.shape[:-1])
-    # The discrete cosine transform of type 1 counts every harmonic twice but the constant.
+    # The discrete cosine transform of type 1 counts every harmonic twice except the constant.
     coefficients = dctn(samples, type=1) / (_POINTS[n] - 1) ** n
     for axis in range(n):
         coefficients[(slice(None),) * axis + (0,)] /= 2

@@ -24,11 +24,11 @@ from kmaps.samples import AnyMatrix
 _FINE_PART = 1e-2
 _ROUNDS = 4
 _EXACT = 1e-15
-_FINEST_GUESS = 1e-6  # a unit so small that HiGHS cannot tell the right-hand side's digits apart
-_MANY_ROWS = 300  # above so many, few of them are chosen to solve over
-_SEGMENT = 9  # of so many rows in succession only the worst is added at a time
-_NEARLY_WORST = 0.7  # part of the largest residual above which a row may be one that matters
-_VIOLATION = 3e-4  # of the error, by which rows left out may exceed it
+_FINEST_GUESS = 1e-6  # with a smaller unit HiGHS loses digits of the right-hand side
+_MANY_ROWS = 300  # with more rows, the program uses a few of them
+_SEGMENT = 9  # only the worst of so many successive rows is added at a time
+_NEARLY_WORST = 0.7  # a row may matter if its residual is above this part of the largest
+_VIOLATION = 3e-4  # rows left out may exceed the error by this part
 _MOST_EXCHANGES = 50
 
 

@@ -35,16 +35,16 @@ from kmaps.maps.lowdim.target import Target
 
 LARGEST_DIM = 7
 
-_CELLS_A_HALF_WAVE = 125  # at least, of the grid of frequencies on which boxes begin and end
-_CEILING_SHARE = 4e-6  # of the error, by which a bound on a cell may be off
-_THINNING = 2  # of the points in the relaxed programs, which have the peaks of the error besides
+_CELLS_A_HALF_WAVE = 125  # at least; boxes begin and end on this grid of frequencies
+_CEILING_SHARE = 4e-6  # a bound on a cell may be wrong by this part of the error
+_THINNING = 2  # relaxed programs use every second point, and the peaks of the error
 _LARGEST_GRID = 20_000_000  # values of cosines in memory; coarser cells prove less
-_ROUNDING = 1e-12  # an error as good as none
-_COLUMNS = 9  # of an interval in the first relaxed program
+_ROUNDING = 1e-12  # a smaller error counts as none
+_COLUMNS = 9  # columns per interval in the first relaxed program
 _LARGEST_PROGRAMS = 20_000
 _PROMISING = 1.5  # suggestions within this factor of the best are polished …
 _SAME_START = 0.15  # … unless they are this near, in half waves, to one that was
-_PRECISION = 1e-7  # of the error, to which the best is polished in the end
+_PRECISION = 1e-7  # part of the error: the best is polished to it in the end
 
 Box = tuple[tuple[int, int], ...]
 
@@ -90,7 +90,7 @@ class GlobalSearch:
         selection = PoolSelection(self.target, *line_pool(self.target))
         start = selection.best(2 * self.n + self.constant)
         self.best, self.error = start.cosines, start.error
-        # So fine that what `_read` adds to a ceiling is a few millionths of the error.
+        # So fine that `_read` adds a few millionths of the error to a ceiling.
         finest = np.pi / (384 * _CEILING_SHARE * max(self.error, _ROUNDING)) ** 0.25
         n_cells = int(np.ceil(max(_CELLS_A_HALF_WAVE, finest) * self.target.band))
         n_cells = min(n_cells, _LARGEST_GRID * _THINNING // len(self.sampled.points))
@@ -133,7 +133,7 @@ class GlobalSearch:
             guess, bound = self._explore(box, bound)
             if bound >= self._aim():
                 continue
-            if max(high - low for low, high in box) == 1:  # as small as boxes get
+            if max(high - low for low, high in box) == 1:  # no box is smaller
                 open_bounds.append(bound)
                 continue
             for half in _halves(box):
@@ -155,7 +155,7 @@ class GlobalSearch:
                 self._suggest(box, chosen, fit.x)
                 if fit.error < self._aim():
                     return fit.error, bound
-                continue  # the best fell: this program again
+                continue  # the best error fell: solve again
             gain, q, ceilings = self._read(fit.dual)
             worst = max(ceilings[low:high].max() for low, high in box)
             worst = max(worst, q[0] if self.constant else worst, 0)
@@ -195,7 +195,7 @@ class GlobalSearch:
         return self.at_zero + self.error / self.weight_at_zero
 
     def _ruled_out(self, box: Box) -> bool:
-        # The best error only falls, so what was ruled out stays so.
+        # The best error only falls, so excluded boxes stay excluded.
         return any(
             all(counts[high] - counts[low] == high - low for low, high in box)
             for counts in self.certificates

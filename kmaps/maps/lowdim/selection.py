@@ -19,10 +19,10 @@ from kmaps.maps.lowdim.target import Target
 FINE_SPACING = {True: 0.1, False: 0.02}
 """Spacing of the fine pool in half waves (ldefm Sect. 4.2), by whether the frequencies may move."""
 
-_BISECTIONS = {1: 14, 2: 9, 3: 9}  # by the number of variables: of more, programs are large
+_BISECTIONS = {1: 14, 2: 9, 3: 9}  # by the number of variables: more make programs large
 _LARGEST_LOG_GAMMA = np.log(1e9)
-_TRIED, _TRIED_STEPS = 5, 20  # candidates whose frequencies move, and how long, to pick the best
-_SPLIT = 0.25  # pools this fine, in half waves, split one frequency between two neighbours
+_TRIED, _TRIED_STEPS = 5, 20  # the best is picked from so many candidates, after so many steps
+_SPLIT = 0.25  # in half waves: finer pools split one frequency between two neighbours
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,7 @@ class PoolSelection:
         self.continuous, self.tried, self.precision = continuous, tried, precision
         self._columns = self.sampled.columns(pool, form)
         self._dims = atom_dims(pool, form)
-        self._relaxed: Fit | None = None  # the last program's solution, near the next one's
+        self._relaxed: Fit | None = None  # the last solution: the next one is near
 
     def relaxed(self, atoms: NDArray, log_gamma: float) -> NDArray:
         """Return the weights of atoms of the pool at a price of the error (ldefm Sect. 2.1)."""

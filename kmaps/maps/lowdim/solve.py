@@ -12,7 +12,7 @@ from kmaps.maps.lowdim.table import tabulated
 from kmaps.maps.lowdim.target import Problem
 from kmaps.maps.parameters import check_request
 
-LARGEST_DIM_FOR_AN_ERROR = 31  # outputs up to which programs look for an error; 2^n - 1
+LARGEST_DIM_FOR_AN_ERROR = 31  # programs look for an error with at most so many outputs; 2^n - 1
 
 
 def lp_signature(
@@ -117,8 +117,8 @@ def _least_dim(best: Callable[[int], Solution], max_error: float, most: int) -> 
     while solution.error > max_error:
         if enough == most:
             raise ConfigError(
-                f"max_error={max_error:g}: the best reachable with up to {most} outputs per "
-                f"feature is {least:.3g}"
+                f"max_error={max_error:g}: the least error with up to {most} outputs per feature "
+                f"is {least:.3g}; allow more"
             )
         too_few, enough = enough, 2 * enough + 1
         solution = best(enough)

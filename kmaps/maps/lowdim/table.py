@@ -22,7 +22,7 @@ RATIOS = sorted(
     (
         *(10, 20, 50, 100, 200, 500, 1000, 2000, 5000),
         *(10_000, 20_000, 50_000, 100_000),
-        *(127, 128, 255, 256, 1023, 1024, 4095, 65_535),  # of 7, 8, 10, 12 and 16 bits
+        *(127, 128, 255, 256, 1023, 1024, 4095, 65_535),  # ranges of 7, 8, 10, 12 and 16 bits
     )
 )
 COLUMNS = ("kernel", "error", "dim", "ratio", "max_error", "lower_bound", "frequencies", "weights")

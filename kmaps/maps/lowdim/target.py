@@ -32,9 +32,9 @@ from kmaps.maps.lowdim.cosines import CosineSum
 from kmaps.maps.parameters import ERRORS, check_problem, problem_kind
 from kmaps.maps.signatures import Function, check_signature, homogeneous_kernel
 
-_POINTS_A_HALF_WAVE = 8  # of the fastest cosine, on the linear programs' grid in one dimension
-_FINER = 10  # how much finer than that the true error is looked for
-_LARGEST_BAND = 400  # half waves on the interval, beyond which a linear program is too large
+_POINTS_A_HALF_WAVE = 8  # on the linear programs' grid in one dimension, for the fastest cosine
+_FINER = 10  # the true error is searched on a grid so many times finer
+_LARGEST_BAND = 400  # half waves on the interval: with more, a linear program is too large
 _TILE = {1: 1, 2: 3, 3: 2}  # points of a tile of the grid along each axis
 _PEAKS = 30  # local maxima of the error that are refined, in several dimensions
 
@@ -281,7 +281,7 @@ class Problem:
         if self.period is not None:
             return self.period / 2
         if self.kind == "homogeneous":
-            return float(np.log(present(self.ratio, "ratio")))  # as `check` has seen
+            return float(np.log(present(self.ratio, "ratio")))  # `check` has verified it
         return present(self.high, "high") - present(self.low, "low")
 
     def _check_period(self, period: float) -> None:

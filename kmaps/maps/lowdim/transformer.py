@@ -149,7 +149,7 @@ class LowDimMap(AdditiveMap):
             ratio = ratio_of_sizes(X)
             if ratio is None:
                 raise InputError(
-                    f"ratio=None: all values other than zero are of one size (n_samples="
+                    f"ratio=None: all values except zero have one size (n_samples="
                     f"{X.shape[0]}), so the data have no ratio; give one"
                 )
             return self._problem(ratio, None, None).check()
