@@ -14,7 +14,7 @@ from kmaps.models.random_features import RandomFeatureSVC
 from kmaps.samples import AnyMatrix
 from kmaps.svm import CodedSVC, KernelSVC
 
-_LONG_TO_FIT = ("lowdim", "lowdim-joint", "harmonic")  # they encode as the homogeneous map does
+_LONG_TO_FIT = ("lowdim", "lowdim-joint", "harmonic")  # homogeneous maps encode alike
 
 
 def compile_ahead(progress: Callable[[int, int], object] = lambda done, total: None) -> None:

@@ -19,7 +19,7 @@ from kmaps.parallel import Progress, for_blocks, solved_part
 from kmaps.svm.losses import LOSSES, Loss
 from kmaps.svm.reduction import BinaryProblem
 
-_VISITS = 10  # of a row, at most, while its outputs are there
+_VISITS = 10  # at most, of a row while its outputs are in memory
 
 
 @dataclass
@@ -27,13 +27,13 @@ class BlockProblem:
     """A binary problem with the hinge or its square, and where its variables are."""
 
     loss: Loss
-    places: NDArray[np.intp]  # of all rows: the number among the problem's rows, or -1
-    signs: NDArray[np.float64]  # of the rows of the problem, as are costs and alpha
+    places: NDArray[np.intp]  # for all rows: the number among the problem's rows, or -1
+    signs: NDArray[np.float64]  # for the rows of the problem, like costs and alpha
     costs: NDArray[np.float64]
     alpha: NDArray[np.float64]
-    weights: NDArray[np.float64]  # (r + 1,): the constant feature's last
+    weights: NDArray[np.float64]  # (r + 1,): the last belongs to the constant feature
     gap: float = np.inf  # the relative duality gap
-    cost: float = 0.0  # of the rows so far in a pass
+    cost: float = 0.0  # of the rows that a pass has visited
 
     @property
     def square(self) -> float:
@@ -58,8 +58,8 @@ class Learnt(NamedTuple):
     coef: NDArray[np.float32]  # (P, r)
     intercept: NDArray[np.float32]  # (P,)
     gaps: NDArray[np.float64]  # (P,): the relative duality gaps
-    passes: NDArray[np.intp]  # (P,): over all rows, without those that only measure the gap
-    states: list[BlockProblem]  # from which training at a larger C may start
+    passes: NDArray[np.intp]  # (P,): passes over all rows, without passes that only measure the gap
+    states: list[BlockProblem]  # training at a larger C may start from them
 
 
 def train_in_blocks(
@@ -89,7 +89,7 @@ def train_in_blocks(
     while passes < max_iter and measured.max() > tol:
         passes += 1
         _descend(rows, states, norms, bias, (seed, passes), progress if passes == 1 else None)
-        # The losses were of weights that moved on: an estimate, which is looked into when small.
+        # The weights moved between the losses: this is an estimate, checked when it is small.
         gap = _gaps(states).max()
         part = max(part, solved_part(gap, tol))
         progress.at(part, f"{passes} passes, a gap of {gap:.1e}")

@@ -52,7 +52,7 @@ half a standard error, in less than half the time (``python -m benchmarks path``
 
 _PER_DECADE = 2
 
-Scores = Mapping[float, NDArray]  # the score of each unit, a sample or a fold, by the values of C
+Scores = Mapping[float, NDArray]  # by C, the scores of the units, which are samples or folds
 
 
 class Powers(NamedTuple):
@@ -110,7 +110,7 @@ def choose(scores: Scores, *, extended: bool) -> float:
     grid = sorted(scores)
     best = _best(scores, grid)
     if extended and best in (0, len(grid) - 1) and _is_flat(scores, grid, best):
-        return grid[abs(best - _PER_DECADE)]  # a decade inside, of either edge
+        return grid[abs(best - _PER_DECADE)]  # a decade inside either edge
     return grid[best]
 
 
@@ -129,9 +129,9 @@ def gains_little(before: NDArray, after: NDArray) -> bool:
     return bool(gains.sum() <= np.sqrt(gains @ gains))
 
 
-Places = NDArray[np.intp]  # numbers of samples
+Places = NDArray[np.intp]  # indices of samples
 Predict = Callable[[Sequence[float], Places, Places], Iterable[NDArray]]
-"""``predict(grid, train, test)``: for each C, train on some samples and yield labels of others."""
+"""``predict(grid, train, test)``: for each C, train on samples and yield labels of test samples."""
 
 Output = Literal["predict", "decision_function"]
 
@@ -322,8 +322,8 @@ def splits(y: NDArray, folds: int, groups: NDArray | None = None) -> list[tuple[
         left = np.unique(y[fold != held_out])
         if len(left) < 2:
             raise InputError(
-                f"folds={folds}: without one of them only class {left[0]} is left to train on; "
-                "cross-validation needs more samples of the others"
+                f"folds={folds}: without one fold, only class {left[0]} is left to train on; "
+                "cross-validation needs more samples of the other classes"
             )
     return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(folds)]
 

@@ -160,11 +160,11 @@ def evaluate(
 
 def _check(y: NDArray, scores: NDArray, classes: NDArray) -> None:
     if not len(y) or len(y) != len(scores):
-        raise InputError(f"{len(y)} labels and {len(scores)} rows of scores: expected as many")
+        raise InputError(f"{len(y)} labels and {len(scores)} rows of scores: need one per row")
     check_label_kind(y, classes)
     if not np.isin(y, classes).any():
         raise InputError(
-            f"no row has a label of the model's ({few_labels(classes)}), they are "
+            f"no row has a label that the model knows ({few_labels(classes)}): the labels are "
             f"{few_labels(np.unique(y))}; check the labels and the model"
         )
 
@@ -190,7 +190,7 @@ def calibration(true: ArrayLike, probabilities: ArrayLike, bins: int = BINS) -> 
     """
     true, given = np.asarray(true, np.intp), np.asarray(probabilities, np.float64)
     if not len(true) or len(true) != len(given):
-        raise InputError(f"{len(true)} labels and {len(given)} rows of probabilities")
+        raise InputError(f"{len(true)} labels, {len(given)} rows of probabilities: need as many")
     n_classes = given.shape[1]
     largest, right = given.max(axis=1), given.argmax(axis=1) == true
     bounds = np.linspace(0, 1, bins + 1)
@@ -201,7 +201,7 @@ def calibration(true: ArrayLike, probabilities: ArrayLike, bins: int = BINS) -> 
         accuracy = np.bincount(place, right, bins) / rows
     wanted = (true[:, None] == np.arange(n_classes)).astype(float)
     known = true < n_classes
-    # A probability of 0 is counted as the smallest there is, so that one row is not infinity.
+    # A probability of 0 counts as the smallest one, so that no row makes the loss infinite.
     own = given[known, true[known]].clip(np.finfo(float).tiny)
     return Calibration(
         bounds,

@@ -13,7 +13,7 @@ from kmaps.svm.model_file import ModelFile
 
 Model = CodedSVC | CodedSVR | CodedRidge | RandomFeatureSVC | LandmarkSVC | KernelSVC
 
-ESTIMATORS: dict[str, type[Model]] = {  # of model files, by the name that these have for them
+ESTIMATORS: dict[str, type[Model]] = {  # by their names in model files
     cls.__name__: cls
     for cls in (CodedSVC, CodedSVR, CodedRidge, RandomFeatureSVC, LandmarkSVC, KernelSVC)
 }
@@ -48,8 +48,8 @@ def model_of(file: ModelFile) -> Model:
     """Return the model in an opened file, as :func:`load_model` does."""
     if file.estimator not in ESTIMATORS:
         raise InputError(
-            f"{file.path}: a model of {file.estimator!r}, this kmaps has {', '.join(ESTIMATORS)} "
-            "only; use the kmaps that wrote it"
+            f"{file.path}: holds a model of {file.estimator!r}, and this kmaps knows only "
+            f"{', '.join(ESTIMATORS)}; use the kmaps that wrote it"
         )
     return ESTIMATORS[file.estimator].from_file(file)
 

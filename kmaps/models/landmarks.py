@@ -46,18 +46,18 @@ from kmaps.svm.learner import input_errors
 
 _BLOCK_ROWS = 512  # each with m kernel values at a time
 _POOL = 20_000  # rows among which k-means and pivots look for landmarks; twice m, if that is more
-_JITTER = 1e-6  # that every kernel matrix of float32 distances needs; ten times as much if in vain
+_JITTER = 1e-6  # kernel matrices of float32 distances need it; ten times as much is tried next
 _MOST_JITTER = 1e-2
-_PER_VALUE = 32  # bytes for each value of the kernel matrix while its root is taken
-_ROUNDS = 10  # of k-means
+_PER_VALUE = 32  # bytes for each value of the kernel matrix during its root
+_ROUNDS = 10  # in k-means
 _DRAWN = 128  # candidates at a time
-_MOST_CENTRES = 1 << 28  # values of them
+_MOST_CENTRES = 1 << 28  # values of centres
 _INPUT: dict[str, Any] = {"accept_sparse": "csr", "dtype": [np.float64, np.float32], "order": "C"}
 
 
 def exponential(squared: NDArray, sigma: float) -> NDArray:
     """Return exp(-D² / 2σ²), of the dtype of D²."""
-    # One division after the other: the square of a tiny sigma is zero.
+    # Two divisions, because the square of a tiny sigma is zero.
     with np.errstate(over="ignore", under="ignore"):
         return np.exp(-(squared / squared.dtype.type(sigma) / squared.dtype.type(sigma) / 2))
 
@@ -76,8 +76,8 @@ def jittered_inverse_root(matrix: NDArray[np.float64]) -> tuple[NDArray[np.float
             return inverse, jitter
         jitter *= 10
     raise InputError(
-        f"the kernel is not positive definite on the landmarks, {_MOST_JITTER:g} on the diagonal "
-        "do not make it so: scale the data, or give a smaller sigma"
+        f"the kernel is not positive definite on the landmarks, even with {_MOST_JITTER:g} added "
+        "to the diagonal: scale the data, or give a smaller sigma"
     )
 
 
@@ -178,7 +178,7 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
         with _pools().limit(limits=1):
             self.landmarks_ = X if m >= n else _CHOICES[self.landmarks](self, X, m, random)
         self.__dict__.pop("_root", None)
-        if self.jitter_ > _JITTER:  # a kernel that is not positive definite is found here
+        if self.jitter_ > _JITTER:  # a kernel that is not positive definite shows here
             warnings.warn(
                 f"the kernel is not positive definite on the landmarks: {self.jitter_:g} was added "
                 "to its diagonal (jitter_)",
@@ -243,7 +243,7 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
         )
         # In double precision: distances are small differences of large terms.
         xp, x, columns = namespace(X), in_double(X), []
-        for i in range(self.n_outputs_):  # one at a time, to need no more than the rows do
+        for i in range(self.n_outputs_):  # one at a time, to take no more memory than the rows
             row = self.landmarks_[[i]]
             landmark = like(x, row.toarray() if issparse(row) else row)
             terms = xp.abs(x) ** gamma + xp.abs(landmark) ** gamma
@@ -279,7 +279,7 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
                 found = values(start, stop).astype(np.float64)
                 out[start:stop] = product(found, self.whitening_, upper=True)
 
-        # One thread of BLAS for each of ours: more hinder each other.
+        # One thread of BLAS for each of ours: more threads slow each other down.
         with _pools().limit(limits=1, user_api="blas"):
             for_blocks(fill, n, _BLOCK_ROWS)
         return out
@@ -308,14 +308,14 @@ def _centres(of: LandmarkMap, X: AnyMatrix, m: int, random: RandomState) -> AnyM
 
     if m * X.shape[1] > _MOST_CENTRES:
         raise InputError(
-            f"the centres of k-means are dense, {m:,} of {X.shape[1]:,} features do not fit: take "
-            "landmarks='uniform'"
+            f"the centres of k-means are dense, and {m:,} with {X.shape[1]:,} features do not fit "
+            "into memory: choose landmarks='uniform'"
         )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # of fewer different rows than m
+        warnings.simplefilter("ignore", ConvergenceWarning)  # warns of fewer than m different rows
         clusters = KMeans(m, init="random", n_init=1, max_iter=_ROUNDS, random_state=random)
         found = clusters.fit(_pool(X, m, random)).cluster_centers_
-    # Means are subtracted and added again there, which makes zeros negative.
+    # K-means subtracts means and adds them again, which can make zeros negative.
     return found if X.min() < 0 else np.maximum(found, 0)
 
 
@@ -344,7 +344,7 @@ def _pivots(of: LandmarkMap, X: AnyMatrix, m: int, random: RandomState) -> AnyMa
         left[found] = 0
         chosen[done : done + len(found)] = found
         done += len(found)
-    # Copies of rows that are chosen already, where the others have no residual.
+    # If no row has a residual, copies of chosen rows fill the rest.
     chosen[done:] = random.permutation(np.setdiff1d(np.arange(n), chosen[:done]))[: m - done]
     return X[np.sort(chosen)]
 

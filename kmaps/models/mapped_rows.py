@@ -107,7 +107,7 @@ def map_rows(row_map: RowMap, sample: Any, blocks: Callable[[], Iterable[Any]]) 
         if number == 0:
             if X.shape[1] > MAX_FEATURES:
                 raise InputError(
-                    f"X has {X.shape[1]:,} features, exponential kernels take at most "
+                    f"X has {X.shape[1]:,} features, and exponential kernels take at most "
                     f"{MAX_FEATURES:,}: hash or select features first"
                 )
             row_map.fit(X if sample is None else sample)

@@ -101,7 +101,7 @@ class MappedSVC(ProbabilisticClassifier):
 
     def _fit_chosen(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Self:
         """Choose the parameters that are "auto", and become the model with these values."""
-        from kmaps.models.widths import choose_width  # which most models do without
+        from kmaps.models.widths import choose_width  # most models do not need it
 
         if isinstance(X, MappedRows):
             raise _not_in_blocks(self.sigma, self.C)
@@ -157,7 +157,7 @@ class MappedSVC(ProbabilisticClassifier):
         """
         if AUTO in (self.sigma, self.C):
             raise _not_in_blocks(self.sigma, self.C)
-        self._check_parameters()  # one out of range is found before all is read
+        self._check_parameters()  # before all samples are read
         row_map = self._make_map()
         sample = single(source.sample()) if row_map.learns_from_data else None
         return map_rows(row_map, sample, lambda: map(single, source.blocks()))
@@ -213,6 +213,6 @@ class MappedSVC(ProbabilisticClassifier):
 
 def _not_in_blocks(sigma: Any, C: Any) -> ConfigError:
     return ConfigError(
-        f"sigma={sigma!r}, C={C!r}: not for samples in blocks or encoded before; choose both with "
-        "kmaps.models.choose_width"
+        f"sigma={sigma!r}, C={C!r}: not for samples in blocks or already encoded; choose both "
+        "with kmaps.models.choose_width"
     )

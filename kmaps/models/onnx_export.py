@@ -89,7 +89,7 @@ def _add(step: Any, graph: Graph, x: Tensor) -> Tensor | None:
 def _curves(model: LogisticRegression) -> Probabilities:
     """Return the curves that turn the scores of a logistic regression into probabilities."""
     n_columns = len(model.coef_)
-    reduction = vars(model).get("multi_class")  # which scikit-learn 1.8 no longer has
+    reduction = vars(model).get("multi_class")  # scikit-learn 1.8 has removed it
     each = n_columns == 1 or reduction == "ovr" or model.solver == "liblinear"
     slope = 2.0 if n_columns == 1 and reduction == "multinomial" else 1.0
     slopes, shifts = np.full(n_columns, slope), np.zeros(n_columns)

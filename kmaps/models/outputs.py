@@ -13,8 +13,8 @@ from kmaps.models.stored import StoredLinear
 from kmaps.parallel import loops_of
 from kmaps.svm.model_file import Parts, n_rows
 
-_LARGEST = 3e38  # of single precision
-_BLOCK_TERMS = 1 << 18  # of kernels with landmarks, at a time
+_LARGEST = 3e38  # the end of single precision
+_BLOCK_TERMS = 1 << 18  # terms at a time, of kernels with landmarks
 
 
 class RandomOutputs:
@@ -131,5 +131,5 @@ def _distances(metric: str, gamma: float, x: NDArray, y: NDArray) -> NDArray[np.
     else:
         parts = [np.where(one > 0, one * np.log2(2 * one / total), 0.0) for one in (a, b)]
         found = parts[0] + parts[1]
-    # Where signs differ the kernel has the other sign (hkm Lemma 2).
+    # The kernel is negative where the signs differ (hkm Lemma 2).
     return np.where(x * y < 0, 2 * total - found, found)

@@ -13,7 +13,7 @@ from kmaps.svm.coded.model import FeatureFunction, level_numbers
 from kmaps.svm.reduction import Places, class_pairs
 from kmaps.templates import render
 
-_BINS = 40  # of the density below a function
+_BINS = 40  # bins of the density below a function
 
 
 def explanation(
@@ -59,7 +59,7 @@ def explanation(
     check_whole("n_features", n_features, 1)
     if names is not None and len(names) != model.n_features_in_:
         raise InputError(
-            f"names: got {len(names)}, the model has {model.n_features_in_} features; name each"
+            f"names: got {len(names)}, the model has {model.n_features_in_} features; name all"
         )
     X = None if X is None else model.check_samples(X)
     order = np.argsort(-model.importance_, kind="stable")[:n_features]
@@ -75,7 +75,7 @@ def _described(
     shown = [model.function(int(j)) for j in order]
     titles = [function.name for function in shown] if names is None else [names[j] for j in order]
     spread = model.model_.importance[:, order].T
-    curved = f" Curved functions had a price of {model.smooth:g}." if model.smooth else ""
+    curved = f" The price of curved functions was {model.smooth:g}." if model.smooth else ""
     data: dict[str, Any] = {
         "title": f"{type(model).__name__} of {model.map_}",
         "about": f"This page shows the most important features: {len(order)} of "
@@ -100,7 +100,7 @@ def _described(
         for feature, function, given in zip(data["features"], shown, numbers.T, strict=True):
             ends = function.levels[0], function.levels[-1]
             counts, _ = np.histogram(function.levels[given], _BINS, ends)
-            feature["density"] = (counts / len(given)).tolist()  # the part of all samples
+            feature["density"] = (counts / len(given)).tolist()  # parts of all samples
         data["rows"] = [_row(model, X, row, shown, numbers) for row in rows]
     return data
 
@@ -120,7 +120,7 @@ def _row(
 ) -> dict[str, Any]:
     """Return a row: its levels, and the sum of hidden features in its scores."""
     if not 0 <= number < X.shape[0]:
-        raise InputError(f"row {number}: X has {X.shape[0]} rows, from 0 on")
+        raise InputError(f"row {number}: X has {X.shape[0]} rows, which count from 0")
     sample, own = X[[number]], numbers[number]
     rest = np.zeros(len(model.baseline_))
     if len(shown) < model.n_features_in_:
@@ -138,7 +138,7 @@ def _image(model: CodedEstimator, X: Any, shape: tuple[int, int]) -> dict[str, A
     height, width = shape
     if height * width != model.n_features_in_:
         raise InputError(
-            f"shape={height}x{width}: has {height * width} pixels, the model "
+            f"shape={height}x{width}: has {height * width} pixels, but the model has "
             f"{model.n_features_in_} features"
         )
     mean = np.zeros(model.n_features_in_) if X is None else np.asarray(X.mean(axis=0)).ravel()

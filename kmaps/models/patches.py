@@ -89,8 +89,8 @@ class PositionAngleMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         X = validate_data(self, X, dtype=[np.float64, np.float32])
         if X.shape[1] != self.height * self.width:
             raise InputError(
-                f"X has {X.shape[1]} columns, height={self.height} and width={self.width} mean "
-                f"{self.height * self.width}: give the patches' sides"
+                f"X has {X.shape[1]} columns, but height={self.height} and width={self.width} mean "
+                f"{self.height * self.width}: give the sides of the patches"
             )
         if self.kind == "random":
             self._fit_random()

@@ -26,8 +26,8 @@ from kmaps.svm.coded.model import CodedModel
 from kmaps.svm.model_file import ModelFile, Parts, csr_or_dense, n_rows
 from kmaps.svm.stored import StoredKernel, read_kernel_svc
 
-_MANY = 1 << 22  # values from which compiled loops save more time than their import takes
-_MANY_TERMS = 1 << 28  # of kernels with landmarks
+_MANY = 1 << 22  # with more values, compiled loops save more time than their import takes
+_MANY_TERMS = 1 << 28  # the same for terms of kernels with landmarks
 
 Scores = Callable[[NDArray], NDArray]
 
@@ -56,7 +56,7 @@ class Predictor:
     record: dict[str, Any]
     _scores: Scores
     _width: int  # values that one row needs while it is scored
-    _dtypes: tuple[str, ...]  # that are taken as they are; others become float64
+    _dtypes: tuple[str, ...]  # types that are not converted; others become float64
     _multiclass: str = "ovr"
     _curves: reduction.Probabilities | None = field(default=None)
 
@@ -88,7 +88,7 @@ class Predictor:
         """Return the probability of each class (n, K) from scores of `decision_function`."""
         if self._curves is None:
             raise ConfigError(
-                f"{self.estimator}: trained without probabilities; train it with probability="
+                f"{self.estimator}: was trained without probabilities; train it with probability="
                 "'temperature'"
             )
         return self._curves.of(scores)
@@ -100,7 +100,7 @@ class Predictor:
         if issparse(rows):
             size = max(1, min(size, reduction.BLOCK_VALUES // self.n_features_in_))
         parts = []
-        # NumPy's loops have one thread; how many there may be, joblib would say.
+        # NumPy's loops use one thread, so joblib need not be asked for their number.
         with nullcontext() if compiled() else threads(1):
             for start in range(0, rows.shape[0], size):
                 part = rows[start : start + size]
@@ -123,7 +123,7 @@ class Predictor:
             )
         rows = X.tocsr() if issparse(X) else np.asarray(X)
         if rows.ndim != 2 or 0 in rows.shape:
-            raise InputError(f"X of shape {rows.shape}: expected rows (samples, features)")
+            raise InputError(f"X has the shape {rows.shape}: expected (samples, features)")
         if rows.shape[1] != self.n_features_in_:
             raise InputError(
                 f"X has {rows.shape[1]} features, but {self.estimator} is expecting "
@@ -132,7 +132,7 @@ class Predictor:
         if rows.dtype.name in self._dtypes or not self._dtypes:
             return rows.astype(rows.dtype.newbyteorder("="), copy=False)
         if rows.dtype.kind not in "biufO":
-            raise InputError(f"X of {rows.dtype}: expected real numbers")
+            raise InputError(f"X has the type {rows.dtype}: expected real numbers")
         try:
             return rows.astype(np.float64)
         except (TypeError, ValueError):
@@ -174,8 +174,8 @@ def predictor_of(file: ModelFile) -> Predictor:
     """Return the predictor of an opened file, as :func:`load_predictor` does."""
     if file.estimator not in _READERS:
         raise InputError(
-            f"{file.path}: a model of {file.estimator!r}, this kmaps has {', '.join(_READERS)} "
-            "only; use the kmaps that wrote it"
+            f"{file.path}: holds a model of {file.estimator!r}, and this kmaps knows only "
+            f"{', '.join(_READERS)}; use the kmaps that wrote it"
         )
     return _READERS[file.estimator](file)
 
@@ -312,7 +312,7 @@ def _kernel_svc(file: ModelFile) -> Predictor:
     return _classifier(file, stored, scores, width)
 
 
-_READERS: dict[str, Callable[[ModelFile], Predictor]] = {  # what reads the file of each estimator
+_READERS: dict[str, Callable[[ModelFile], Predictor]] = {  # readers of files, by the estimator
     "CodedSVC": _coded_classifier,
     "CodedSVR": _coded_regressor,
     "CodedRidge": _coded_regressor,

@@ -161,7 +161,7 @@ class RandomFeatureSVC(MappedSVC):
 
     def _parts(self) -> tuple[dict[str, NDArray], dict[str, Any]]:
         return {"coef": self.coef_}, {
-            "key": str(self.map_.key_),  # of 64 bits, which not every reader of JSON keeps
+            "key": str(self.map_.key_),  # a text: not every reader of JSON keeps 64 bits
             "frequency_version": self.map_.frequency_version_,
             "map_version": MAP_VERSION,
         }

@@ -33,7 +33,7 @@ class StoredLinear:
     sigma: float
     coef: NDArray  # (P, outputs)
     intercept: NDArray  # (P,)
-    key: int = 0  # of random frequencies
+    key: int = 0  # the key of random frequencies
     landmarks: Any = None  # (m, d): `Parts`
 
 
@@ -78,9 +78,9 @@ def _check_versions(file: ModelFile) -> None:
     for name, known in _VERSIONS.items():
         if file.fitted.get(name) != known:
             raise InputError(
-                f"{file.path}: trained with {name.replace('_', ' ')} {file.fitted.get(name)}, this "
-                f"kmaps has {known} and makes other frequencies; train it again, or use the kmaps "
-                "that wrote it"
+                f"{file.path}: was trained with {name.replace('_', ' ')} {file.fitted.get(name)}, "
+                f"but this kmaps has {known} and makes other frequencies; train it again, or use "
+                "the kmaps that wrote it"
             )
 
 

@@ -134,10 +134,10 @@ def _width(
 ) -> float:
     """Return the width that is chosen on some thousand of the rows that are not held out."""
     from kmaps.models.mapped_rows import single
-    from kmaps.models.widths import choose_width  # with much that other models do without
+    from kmaps.models.widths import choose_width  # imports much, and other models do not need it
 
     for _ in source.blocks():
-        pass  # labels are known once all rows were read
+        pass  # the labels are known after all rows were read
     y = source.labels()
     members = np.arange(len(y)) if hold_out is None else _parts(y, hold_out, seed)[0]
     chosen = np.sort(members[stratified_sample(y[members], _WIDTH_ROWS, seed)])

@@ -29,7 +29,7 @@ from kmaps.svm import KernelSVC
 from kmaps.svm.learner import input_errors
 from kmaps.svm.reduction import check_sample_weight
 
-_DIVISORS = choice.Powers(2.0, -6, 12)  # t, of the mean squared distance
+_DIVISORS = choice.Powers(2.0, -6, 12)  # t, which divides the mean squared distance
 _NAMES = ", ".join(WIDTH_KERNELS)
 _START = _DIVISORS.values(range(4))
 
@@ -129,7 +129,7 @@ def choose_width(
     parts = choice.splits(y, folds, groups if groups is None else np.asarray(groups)[chosen])
     at_widths = partial(_gram_widths, model) if isinstance(model, KernelSVC) else model.at_widths
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the model that is trained in the end has its own
+        warnings.simplefilter("ignore")  # the final model gives its warnings
         predict_at = at_widths(X, y, weights, mean)
         return _compare(
             lambda t: choice.scores_along_c(predict_at(mean / t**0.5), grid, y, parts),
@@ -155,7 +155,7 @@ def _compare(
     while values:
         total = len(compared) + len(values)
         for t in values:
-            with showing(None):  # the trainings of one width
+            with showing(None):  # hides the progress for each width
                 compared[t] = scores_of(t)
             best[t] = compared[t][choice.choose(compared[t], extended=extended_c)]
             progress.compared(len(compared), total, "widths")

@@ -22,7 +22,7 @@ from kmaps.errors import ConfigError
 
 NODE = np.dtype([("index", np.int32), ("value", np.float64)], align=True)
 _END = -1  # the index that ends a row
-_BLOCK_VALUES = 2**18  # 4 MB of nodes: a block is filled and copied while it is in cache
+_BLOCK_VALUES = 2**18  # 4 MB of nodes: a block stays in the cache while it is filled and copied
 
 _printed = threading.local()
 
@@ -34,7 +34,7 @@ def solver_library(module: str) -> ModuleType:
     except ImportError:
         package = f"{module.partition('.')[0]}-official"
         raise ConfigError(
-            f"{package} is not installed, which this estimator needs: pip install {package} "
+            f"this estimator needs {package}, which is not installed: pip install {package} "
             "(it is compiled: a C++ compiler is needed)"
         ) from None
 
@@ -43,9 +43,9 @@ def solver_library(module: str) -> ModuleType:
 class NodeRows:
     """Rows in the solvers' own form."""
 
-    nodes: NDArray  # the memory the rows live in; kept here so that the addresses stay valid
+    nodes: NDArray  # the memory of the rows, kept here so that the addresses stay valid
     addresses: NDArray[np.uintp]  # (n_rows,): where each row starts
-    n_columns: int  # the largest index a node can have
+    n_columns: int  # the largest index of a node
 
     def __len__(self) -> int:
         return len(self.addresses)
@@ -112,7 +112,7 @@ def _dense_nodes(X: NDArray, tail: NDArray) -> tuple[NDArray, NDArray]:
     ends = np.cumsum(np.count_nonzero(X, axis=1) + len(tail))
     nodes = _allocate((int(ends[-1]),))
     block = max(1, _BLOCK_VALUES // (d + len(tail)))
-    # Whole rows with their zeros, and a mask that leaves the zeros out when copying.
+    # Whole rows with zeros, and a mask that leaves the zeros out of the copy.
     full = np.zeros((min(block, n), d + len(tail)), NODE)
     full["index"][:, :d] = np.arange(1, d + 1)
     full[:, d:] = tail
@@ -129,7 +129,7 @@ def _dense_nodes(X: NDArray, tail: NDArray) -> tuple[NDArray, NDArray]:
 
 def _csr_nodes(X: sp.csr_array, tail: NDArray) -> tuple[NDArray, NDArray]:
     if not X.has_canonical_format or not X.data.all():
-        X = X.copy()  # the caller's matrix is left as it is
+        X = X.copy()  # the caller's matrix must not change
         X.sum_duplicates()
         X.eliminate_zeros()
     ends = X.indptr[1:] + len(tail) * np.arange(1, X.shape[0] + 1)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 Rows: TypeAlias = Union["GramRows", NodeRows]
 
-_LEAST_LIMIT = 10_000_000  # LIBSVM's most steps for up to 100,000 rows
+_LEAST_LIMIT = 10_000_000  # LIBSVM's limit of steps for up to 100,000 rows
 _STORED = STORED["KernelSVC"]
 
 
@@ -164,7 +164,7 @@ class KernelSVC(ProbabilisticClassifier):
         that :meth:`prepare_rows` or, for LIBSVM, :func:`gram_rows` made of it. A learnt
         width counts every sample once. More samples than memory holds raise InputError.
         """
-        from kmaps.svm.smo import GramRows  # which the other learners do without
+        from kmaps.svm.smo import GramRows  # other solvers do not need it
 
         check_kernel_solver(self)
         threads_of(self.n_jobs, 1)
@@ -180,14 +180,14 @@ class KernelSVC(ProbabilisticClassifier):
             matrix = X if self._precomputed else self._timed("gram_s", self._training_gram, X)
             rows = self._timed("convert_s", self.prepare_rows, matrix)
             self.gram_bytes_ = 0 if self._precomputed else matrix.nbytes
-            del matrix  # LIBSVM reads its own copy
+            del matrix  # LIBSVM has a copy
         self.copy_bytes_ = rows.nbytes
         if self._precomputed:
             rows = counting(rows, labels)
         self._fit_probabilities(rows, labels)
         support = self._timed("train_s", self._train, rows, list(self._problems(labels)))
         if not self._precomputed:
-            # Rows made beforehand were refused by _check_converted.
+            # _check_converted has refused converted rows.
             self.support_vectors_ = cast("NDArray | sp.csr_array", X)[support]
         self.support_ = labels.places[support]
         self._count_bytes()
@@ -206,7 +206,7 @@ class KernelSVC(ProbabilisticClassifier):
     ) -> Labels:
         if not self._precomputed:
             raise ConfigError(
-                f"kernel={self.kernel!r}: rows converted from a Gram matrix need "
+                f"kernel={self.kernel!r}: rows that were converted from a Gram matrix need "
                 "kernel='precomputed'"
             )
         with input_errors():
@@ -222,7 +222,7 @@ class KernelSVC(ProbabilisticClassifier):
         if self._precomputed and X.shape[0] != X.shape[1]:
             raise InputError(
                 f"the precomputed Gram matrix has shape {X.shape}: expected (n, n), the kernel of "
-                "every training row with every training row"
+                "each training row with each training row"
             )
         return X, labels
 
@@ -309,12 +309,12 @@ class KernelSVC(ProbabilisticClassifier):
         ``CodedSVC.save`` describes the arguments. The model of a precomputed kernel, which does
         not know its support vectors, or of a kernel of the user is refused (ConfigError).
         """
-        from kmaps.svm.model_file import matrix_arrays, write_model  # training does without
+        from kmaps.svm.model_file import matrix_arrays, write_model  # training does not need it
 
         check_is_fitted(self)
         if self.kernel not in GRAM_KERNELS:
             raise ConfigError(
-                f"kernel={self.kernel!r}: a file holds models of {', '.join(GRAM_KERNELS)} only"
+                f"kernel={self.kernel!r}: files hold models of {', '.join(GRAM_KERNELS)} only"
             )
         arrays = {
             "classes": self.classes_,

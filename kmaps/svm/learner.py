@@ -25,7 +25,7 @@ from kmaps.samples import namespace, row_blocks, validate_data
 from kmaps.svm import reduction
 from kmaps.svm.losses import REDUCTIONS, Floats
 
-_FEWEST_ROWS = 64  # that are scored at once: tables of very many problems are made for each block
+_FEWEST_ROWS = 64  # scored at once: each block makes the tables of very many problems again
 
 
 class BlockSource(Protocol):
@@ -77,11 +77,11 @@ class Learner(BaseEstimator):
     timings_: dict[str, float]
     predict: Any
 
-    tol: Any  # a number; of LIBLINEAR also None, as max_iter
+    tol: Any  # a number; for LIBLINEAR also None, like max_iter
     max_iter: Any
 
     _problem_name = "binary problems"
-    _dispatches: ClassVar[bool] = False  # whether it predicts on arrays of other libraries
+    _dispatches: ClassVar[bool] = False  # whether it takes arrays of other libraries to predict
 
     @property
     def _checks(self) -> dict[str, Any]:
@@ -219,7 +219,7 @@ class ReducedClassifier(ClassifierMixin, Learner, metaclass=ABCMeta):
         """Check the labels of rows that were prepared beforehand, as `_check_training` does."""
         y = np.asarray(y)
         if y.shape != (len(rows),):
-            raise InputError(f"labels of shape {y.shape} for {len(rows)} rows, expected one each")
+            raise InputError(f"labels of shape {y.shape} for {len(rows)} rows: need one per row")
         self.n_features_in_ = rows.n_features
         return self._check_labels(y, sample_weight)
 

@@ -33,7 +33,7 @@ from kmaps.svm.reduction import BinaryProblem
 
 
 class _Solver(NamedTuple):
-    number: int  # LIBLINEAR's -s
+    number: int  # LIBLINEAR's option -s
     tol: float
 
 
@@ -49,18 +49,18 @@ _SOLVERS = {
     "l1": {"squared_hinge": _Solver(5, 1e-3), "logistic": _Solver(6, 1e-4)},
 }
 
-# Passes that are compiled into LIBLINEAR.
+# The limits of passes that are compiled into LIBLINEAR.
 _HINGE_LIMIT, _LIMIT = 300, 1000
 
 _PASSES = re.compile(rb"optimization finished, #iter = (\d+)")  # of dual and l1 solvers
-_NEWTON_STEP = b"iter "  # the start of a line of the primal ones
+_NEWTON_STEP = b"iter "  # the start of a line of the primal solvers
 
-# Not "of inner iterations", which the outer loop makes up for.
+# Without "of inner iterations", for which the outer loop compensates.
 _LIMIT_REACHED = re.compile(rb"reaching max number of (Newton )?iterations")
 
 _Trained = tuple[NDArray[np.float64], int, bool]  # weights, passes, whether at the limit
 
-# C's rand() is one for the whole process: seeding and training must not be interleaved.
+# The whole process shares C's rand(): seeding and training must not be interleaved.
 _rand_lock = threading.Lock()
 
 
@@ -211,8 +211,8 @@ class LiblinearSVC(LinearClassifier):
                 factors = problem.factors
                 if (self.penalty, self.loss) == ("l1", "logistic"):
                     raise ConfigError(
-                        "penalty='l1' with loss='logistic': takes no sample_weight of different "
-                        "values within a class; choose loss='squared_hinge' or penalty='l2'"
+                        "penalty='l1' with loss='logistic': sample_weight must not vary within a "
+                        "class; choose loss='squared_hinge' or penalty='l2'"
                     )
             else:
                 factors = None
@@ -241,7 +241,7 @@ class LiblinearSVC(LinearClassifier):
         if self.loss == "logistic":
             model = LogisticRegression(solver="liblinear", **shared)
             if self.penalty == "l1":
-                # Since scikit-learn 1.8 the ratio says it, and the penalty is deprecated.
+                # Since scikit-learn 1.8 the ratio decides, and the penalty is deprecated.
                 kind = {"penalty": "l1"} if model.penalty == "l2" else {"l1_ratio": 1.0}
                 model.set_params(**kind)
             return model
@@ -283,8 +283,8 @@ def _train_binary(
     )
     trained = lib.liblinear.train(ctypes.byref(task), ctypes.byref(options))
     try:
-        # LIBLINEAR's weights point to the label it lists first, which depends on the order in which
-        # it met the labels and on its version.
+        # LIBLINEAR's weights are positive for the label that it lists first, which depends on the
+        # order of the labels and on its version.
         direction = trained.contents.label[0]
         weights = direction * np.ctypeslib.as_array(trained.contents.w, (rows.n_columns,))
     finally:

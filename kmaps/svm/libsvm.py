@@ -20,12 +20,12 @@ def trainer(
 ) -> Callable[[BinaryProblem, int], SupportVectors]:
     """Return a function that trains a binary problem; other solvers use its second argument."""
     library = solver_library("libsvm.svm").libsvm
-    # It sees LIBSVM's OpenMP only once it is loaded, hence after the import.
+    # It finds LIBSVM's OpenMP only after the import has loaded it.
     pools = ThreadpoolController()
     options = {"eps": tol, "C": C, "cache_size": cache_mb}
 
     def train(problem: BinaryProblem, _: int) -> SupportVectors:
-        # OpenMP has a limit for each thread.
+        # Each thread has a limit of OpenMP.
         with (
             pools.limit(limits=1, user_api="openmp"),
             captured(library.svm_set_print_string_function) as printed,
@@ -86,7 +86,7 @@ def _train_by_sklearn(
         max_iter=max_iter or -1,
     )
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # reported for all problems at once
+        warnings.simplefilter("ignore", ConvergenceWarning)  # one warning covers all problems
         own = rows.take(problem.rows)
         model.fit(own.against(own), problem.signs, problem.factors)
     return SupportVectors(

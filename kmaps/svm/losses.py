@@ -28,10 +28,10 @@ from kmaps.kernels import GRAM_KERNELS, WIDTH_KERNELS, check_kernel
 Floats = NDArray[np.float64]
 Combined = Mapping[str, Collection[str]]  # the losses of a solver, by their penalty
 REDUCTIONS = ("ovr", "ovo")  # of several classes to two
-METHODS = ("temperature", "sigmoid", "isotonic")  # of probabilities
-MAX_ORDER = 100  # of the homogeneous map inside a random one
-MAX_FEATURES = 1 << 22  # of frequencies or landmarks; one frequency takes 50 MB then, at order 1
-SOLVERS = ("smo", "libsvm")  # of `KernelSVC`
+METHODS = ("temperature", "sigmoid", "isotonic")  # how scores become probabilities
+MAX_ORDER = 100  # the largest order of the homogeneous map inside a random one
+MAX_FEATURES = 1 << 22  # for frequencies or landmarks: one frequency then takes 50 MB at order 1
+SOLVERS = ("smo", "libsvm")  # the solvers of `KernelSVC`
 LANDMARKS = ("uniform", "kmeans", "rpcholesky")  # how landmarks are chosen
 PENALTIES = ("l2", "l1")
 """Half the squared norm of all weights, and the sum of the norms of groups of them."""
@@ -46,7 +46,7 @@ class Loss:
     """
 
     name: ClassVar[str]
-    target: ClassVar[float | None] = 1.0  # of the margin; None: the labels are targets themselves
+    target: ClassVar[float | None] = 1.0  # the margin's; None: the labels are the targets
     logistic: ClassVar[bool] = False  # whether the loss has the logistic conjugate
     epsilon: float = 0.0
 
@@ -147,8 +147,8 @@ def _named(*losses: type[Loss]) -> dict[str, type[Loss]]:
     return {loss.name: loss for loss in losses}
 
 
-LOSSES = _named(Hinge, SquaredHinge, Logistic)  # of classification, by name
-INSENSITIVE = _named(EpsilonInsensitive, SquaredEpsilonInsensitive)  # of regression, by name
+LOSSES = _named(Hinge, SquaredHinge, Logistic)  # for classification
+INSENSITIVE = _named(EpsilonInsensitive, SquaredEpsilonInsensitive)  # for regression
 HINGES = (Hinge.name, SquaredHinge.name)
 
 
@@ -233,8 +233,8 @@ def check_coded_svc(given: Any) -> None:
     check_number("smooth", given.smooth, at_least=0)
     if given.smooth and given.form in ("local", "two-level"):
         raise ConfigError(
-            f"form={given.form!r}: smooth={given.smooth:g} changes the kernel, which has no such "
-            "form then; choose form='auto'"
+            f"form={given.form!r}: smooth={given.smooth:g} changes the kernel, which then has no "
+            "such form; choose form='auto'"
         )
     if given.calibrate and given.multiclass == "ovo":
         raise ConfigError(

@@ -27,10 +27,10 @@ from kmaps.samples import AnyMatrix, issparse
 
 FORMAT = "kmaps model"
 VERSION = 5
-_MOST_ARRAYS = 100  # of a file: each takes time to read
+_MOST_ARRAYS = 100  # per file, because each takes time to read
 
 Parts: TypeAlias = NDArray | tuple[NDArray, NDArray, NDArray]  # dense; or the arrays of a CSR
-Size = int | tuple[int, ...] | None  # of a side of an array: a number, one of several, or any
+Size = int | tuple[int, ...] | None  # of one side of an array: a number, one of several, or any
 
 
 def write_model(
@@ -55,7 +55,7 @@ def write_model(
     arrays = {name: _plain(array) for name, array in arrays.items()}
     for name, array in arrays.items():
         if array.dtype.hasobject:
-            raise InputError(f"{name}: of Python objects, which no model file holds")
+            raise InputError(f"{name}: holds Python objects, which no model file may hold")
     header = {
         "format": FORMAT,
         "version": VERSION,
@@ -162,10 +162,10 @@ class ModelFile:
             raise InputError(f"{self.path}: cannot be read ({error.strerror or error})") from None
         except MemoryError:
             raise InputError(
-                f"{self.path}: its arrays claim more memory than there is: a damaged model, or one "
+                f"{self.path}: its arrays claim more memory than is free: the model is damaged, or "
                 "too large for this computer"
             ) from None
-        # Also what zipfile and NumPy raise, one way or another, for bytes that are something else.
+        # zipfile and NumPy raise these, too, for damaged files.
         except (ValueError, KeyError, TypeError, AttributeError, EOFError):
             raise self._no_model() from None
         except (zipfile.BadZipFile, RuntimeError, NotImplementedError, SyntaxError, TokenError):
@@ -184,30 +184,30 @@ class ModelFile:
             raise self._no_model()
         if version > VERSION:
             raise InputError(
-                f"{self.path}: a model of version {version}, newer than this kmaps, which reads "
+                f"{self.path}: has a model of version {version}, but this kmaps reads the older "
                 f"version {VERSION}; update kmaps, or train the model again"
             )
         if version < VERSION:
             raise InputError(
-                f"{self.path}: a model of version {version}, older than this kmaps, which reads "
+                f"{self.path}: has a model of version {version}, but this kmaps reads the newer "
                 f"version {VERSION}; train it again, or use the kmaps that wrote it"
             )
         return header
 
     def _no_model(self) -> InputError:
         return InputError(
-            f"{self.path}: no kmaps model, or a damaged one (cut off?); train and save it again"
+            f"{self.path}: is no kmaps model, or is damaged (cut off?); train and save it again"
         )
 
     def damaged(self, reason: str) -> InputError:
         """Return the error for content that no estimator can have written."""
-        return InputError(f"{self.path}: a damaged model: {reason}; train and save it again")
+        return InputError(f"{self.path}: the model is damaged: {reason}; train and save it again")
 
     def check_estimator(self, cls: type) -> None:
         """Refuse the model of another estimator than ``cls``."""
         if self.estimator != cls.__name__:
             raise InputError(
-                f"{self.path}: a model of {self.estimator}, not of {cls.__name__}; load it with "
+                f"{self.path}: holds a model of {self.estimator}, not {cls.__name__}; load it with "
                 "kmaps.load_model"
             )
 
@@ -245,7 +245,7 @@ class ModelFile:
         fits = array.ndim == len(shape) and all(map(_measures, array.shape, shape))
         known = [np.dtype(one) for one in (dtype if isinstance(dtype, tuple) else (dtype,))]
         if array.dtype not in known or not fits:
-            kinds, sides = " or ".join(map(str, known)), ", ".join(map(_told, shape))
+            kinds, sides = " or ".join(map(str, known)), ", ".join(map(_in_words, shape))
             sides += "," if len(shape) == 1 else ""
             raise self.damaged(
                 f"{name} is {array.dtype} of shape {array.shape}, expected {kinds} of shape "
@@ -268,9 +268,9 @@ class ModelFile:
         indices = self.array(f"{name}_indices", whole, (len(data),), 0, shape[1] - 1)
         indptr = self.array(f"{name}_indptr", whole, (None,), 0, len(data))
         if indptr[0] != 0 or indptr[-1] != len(data) or (np.diff(indptr) < 0).any():
-            raise self.damaged(f"{name}: row pointers that do not cut the values into rows")
+            raise self.damaged(f"{name}: its row pointers do not cut the values into rows")
         if not _measures(len(indptr) - 1, shape[0]):
-            raise self.damaged(f"{name} has {len(indptr) - 1} rows, expected {_told(shape[0])}")
+            raise self.damaged(f"{name} has {len(indptr) - 1} rows, expected {_in_words(shape[0])}")
         return data, indices, indptr
 
     def labels(self) -> NDArray:
@@ -292,7 +292,7 @@ class ModelFile:
         try:
             yield
         except MemoryError:
-            raise self.damaged("its parameters need more memory than there is") from None
+            raise self.damaged("its parameters need more memory than is free") from None
         except KmapsError as error:
             raise self.damaged(str(error)) from None
 
@@ -327,7 +327,7 @@ def _measures(size: int, wanted: Size) -> bool:
     return size in (wanted if isinstance(wanted, tuple) else (wanted,))
 
 
-def _told(wanted: Size) -> str:
+def _in_words(wanted: Size) -> str:
     if wanted is None:
         return "any"
     return " or ".join(map(str, dict.fromkeys(wanted if isinstance(wanted, tuple) else (wanted,))))

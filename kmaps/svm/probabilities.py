@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from kmaps.onnx_graph import Graph, Tensor
 
 _FOLDS = 5
-_STEPS = 100  # of Newton's method
+_STEPS = 100  # steps of Newton's method
 
 
 def logistic_fit(
@@ -46,7 +46,7 @@ def logistic_fit(
     """
     n_positive, n_negative = counts @ positive, counts @ ~positive
     targets = np.where(positive, (n_positive + 1) / (n_positive + 2), 1 / (n_negative + 2))
-    # In units of the scores' own spread, so that one rounding bound serves all.
+    # The unit is the spread of the scores, so that one bound on rounding is enough.
     centre, spread = scores.mean(), scores.std() or 1.0
     columns = np.stack([(scores - centre) / spread, np.ones(len(scores))], axis=1)
 
@@ -99,7 +99,7 @@ def _inverse_temperature(scores: NDArray, codes: Places, weights: Floats) -> flo
     def loss(logarithm: float) -> float:
         return float(weights @ logsumexp(np.exp(logarithm) * differences, axis=1))
 
-    # Separated classes need no infinite factor.
+    # Without a limit, separated classes would have an infinite factor.
     found = minimize_scalar(loss, bounds=(-10, 10), method="bounded", options={"xatol": 1e-9})
     return float(np.exp(found.x) / spread)
 
@@ -132,8 +132,8 @@ def held_out_scores(
     folds = min(_FOLDS, int(np.bincount(labels.codes)[fewest]))
     if folds < 2:
         raise InputError(
-            f"probability={learner.probability!r}: class {learner.classes_[fewest]} has one sample "
-            "only, of which no model can be trained without it; leave probability out"
+            f"probability={learner.probability!r}: class {learner.classes_[fewest]} has a single "
+            "sample, and no model can be trained without it; leave probability out"
         )
     splits = StratifiedKFold(folds, shuffle=True, random_state=seed)
     model, scores = clone(learner).set_params(probability=None), None
@@ -144,7 +144,7 @@ def held_out_scores(
         if scores is None:
             scores = np.empty((len(y), *found.shape[1:]))
         scores[test] = found
-    return present(scores, "the scores of the folds")  # of which there are two at least
+    return present(scores, "the scores of the folds")  # there are at least two folds
 
 
 class ProbabilisticClassifier(ReducedClassifier):
@@ -194,9 +194,7 @@ class ProbabilisticClassifier(ReducedClassifier):
     def probabilities_of(self, scores: NDArray) -> Floats:
         """Return the probability of each class (n, K) from scores of `decision_function`."""
         if self._probabilities is None:
-            raise ConfigError(
-                f"probability={self.probability!r}: set after fit, which measured none; fit again"
-            )
+            raise ConfigError(f"probability={self.probability!r}: was set after fit; fit again")
         return like(scores, self._probabilities.of(as_numpy(scores)))
 
     @available_if(lambda self: self.probability is not None)  # type: ignore[untyped-decorator]
@@ -222,7 +220,7 @@ class LinearClassifier(ProbabilisticClassifier):
 
     def _scores(self, X: Any) -> NDArray:
         if self.probability == "isotonic" and not is_foreign(X):
-            X = X.astype(np.float64)  # curves that are steep
+            X = X.astype(np.float64)  # isotonic curves are steep
         scores = X @ self.coef_.T if issparse(X) else linear_scores(X, self.coef_)
         return scores + like(scores, self.intercept_)
 

@@ -16,8 +16,8 @@ from kmaps.errors import ConfigError, InputError
 from kmaps.maps.random_fourier import RandomFeatures
 from kmaps.svm.grouplasso.classifier import GroupLassoSVC
 
-_STEP = 1.25  # from one C of a pilot to the next
-_GROWTH = 1.03  # of the weights from one to the next; less is the end
+_STEP = 1.25  # the ratio of C from one pilot to the next
+_GROWTH = 1.03  # of the weights: the pilots end when they grow less
 _MOST_STEPS = 60
 _PILOT_TOL = 1e-2
 
@@ -47,8 +47,8 @@ def prune(map: RandomFeatures, model: Any) -> tuple[RandomFeatures, Any]:
     used = frequency_strength(map, model) > 0
     if not used.any():
         raise InputError(
-            f"the model gives none of the {len(used)} frequencies a weight, so that nothing but "
-            "its intercept would be left: train it with a larger C"
+            f"the model gives none of the {len(used)} frequencies a weight, and only its intercept "
+            "would be left: train it with a larger C"
         )
     smaller = copy.copy(model)
     smaller.coef_ = np.ascontiguousarray(model.coef_[:, np.repeat(used, 2)])
@@ -121,7 +121,7 @@ def frequency_strength(map: RandomFeatures, model: Any) -> NDArray[np.float64]:
     if model.coef_.shape[1] != n_outputs:
         raise InputError(
             f"the model has {model.coef_.shape[1]} features, the map gives {n_outputs}: train the "
-            "model on what this map gives"
+            "model on the outputs of this map"
         )
     pairs = model.coef_.reshape(len(model.coef_), -1, 2).astype(np.float64)
     return np.sqrt((pairs**2).sum(axis=(0, 2)))

@@ -28,10 +28,10 @@ Places = NDArray[np.intp]  # numbers of samples, of classes
 class Labels:
     """The labels, weights and places of the samples that count."""
 
-    places: Places  # (n,): which of all samples they are, ascending
+    places: Places  # (n,): their numbers among all samples, ascending
     codes: Places  # (n,): the class of each, 0 to K-1
     weights: NDArray[np.float64]  # (n,): how much each counts, above 0
-    total: int  # how many samples there are, those that do not count among them
+    total: int  # the number of samples, including those without weight
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +39,8 @@ class BinaryProblem:
     """One two-class problem out of a multi-class one."""
 
     positive: int  # the code of the class on this side
-    negative: int | None  # None: of all other classes
-    rows: Places  # which training rows take part, ascending
+    negative: int | None  # None: all other classes
+    rows: Places  # the training rows that take part, ascending
     signs: NDArray[np.float64]  # +1 for the rows of ``positive`` and -1 for the others
     factors: NDArray[np.float64]  # the factor on C of each of the rows
 
@@ -121,10 +121,10 @@ def combine_scores(scores: NDArray, n_classes: int, reduction: str) -> NDArray:
     if isinstance(scores, np.ndarray):
         scores = scores.astype(np.float64, copy=False)
     won = xp.where(scores > 0, xp.ones_like(scores), xp.zeros_like(scores))
-    # Not by a matrix of pairs and classes, which has half a cube of values; and BLAS would multiply
-    # it with last bits that depend on its threads.
+    # A matrix of pairs and classes would have half a cube of values, and the last bits of BLAS's
+    # product with it would depend on threads.
     votes, sums, start = [], [], 0
-    with_earlier = np.zeros(0, np.int64)  # where a class's pairs with the earlier ones are
+    with_earlier = np.zeros(0, np.int64)  # the places of a class's pairs with earlier classes
     for n_later in range(n_classes - 1, -1, -1):
         later, earlier = slice(start, start + n_later), integers_like(scores, with_earlier)
         taken = xp.take(won, earlier, axis=1), xp.take(scores, earlier, axis=1)
@@ -157,10 +157,10 @@ def check_sample_weight(sample_weight: ArrayLike | None, n: int) -> NDArray[np.f
     try:
         weights = np.array(as_numpy(sample_weight), np.float64)
     except (TypeError, ValueError):
-        raise InputError("sample_weight: expected numbers, one for each sample") from None
+        raise InputError("sample_weight: expected one number per sample") from None
     if weights.shape != (n,):
         raise InputError(
-            f"sample_weight of shape {weights.shape}: expected ({n},), one number for each sample"
+            f"sample_weight of shape {weights.shape}: expected ({n},), one number per sample"
         )
     bad = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
     if len(bad):

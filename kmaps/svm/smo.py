@@ -16,9 +16,9 @@ from kmaps.errors import InputError
 from kmaps.samples import read_only
 from kmaps.svm.reduction import BinaryProblem, SupportVectors
 
-_PERIOD = 1000  # steps after which variables leave, or as many as there are variables
-_NEAR = 10  # times the tolerance: from there on, gradients of all are made exact once
-_WORTH_PACKING = 0.8  # rows are packed again for less than this part of the variables
+_PERIOD = 1000  # steps after which variables leave (fewer with fewer variables)
+_NEAR = 10  # times the tolerance: below it, all gradients are made exact once
+_WORTH_PACKING = 0.8  # rows are packed again when fewer than this part of the variables are left
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,8 +26,8 @@ class GramRows:
     """Some rows of a Gram matrix, which all share."""
 
     matrix: NDArray[np.float32]  # (n, n)
-    places: NDArray[np.uint32]  # which of its rows they are
-    nbytes: int  # of the matrix, where it is a copy in single precision
+    places: NDArray[np.uint32]  # the numbers of the rows in it
+    nbytes: int  # of the matrix, if it is a copy in single precision
 
     @classmethod
     def of(cls, matrix: NDArray) -> "GramRows":
@@ -139,7 +139,7 @@ class _Descent:
     def _solution(self, high: float, low: float, steps: int) -> SupportVectors:
         free = self._part.rises & self._part.falls
         intercept = float(self._gradient[free].mean() if free.any() else (high + low) / 2)
-        # The gap is a sum over samples, and no term of it is negative.
+        # The gap is a sum over samples without negative terms.
         error = self._gradient - intercept
         loss = self._bounds @ np.maximum(self._signs * error, 0)
         square = self._dual @ (self._signs - self._gradient)

@@ -32,15 +32,14 @@ def training_gram(
 ) -> tuple[float | None, NDArray[np.float32]]:
     """Return the width in use, learnt where it is None, and the Gram matrix (n, n)."""
     if sigma is None and kernel in WIDTH_KERNELS:
-        # Rows all alike have no width: None lets gram say so.
+        # Equal rows have no width: with None, gram raises the error.
         sigma = mean_squared_distance(X, kernel=kernel, gamma=gamma) ** 0.5 or None
     make = quick_gram if quick and not callable(kernel) else gram
     matrix = make(X, kernel=kernel, gamma=gamma, sigma=sigma)
     largest = matrix.diagonal().max()
     if largest < _LEAST_KERNEL and abs(X).max() > 0:
         raise InputError(
-            f"the kernel of a row with itself is at most {largest:.2g}, in single precision next "
-            f"to nothing: it has to be {_LEAST_KERNEL:.2g} or more; multiply the features by a "
-            "number"
+            f"the kernel of a row with itself is at most {largest:.2g}, too small for single "
+            f"precision: it must be {_LEAST_KERNEL:.2g} or more; multiply the features by a number"
         )
     return sigma, matrix

@@ -284,8 +284,8 @@ def test_samples_that_cannot_be_cut():
         cross_validate(truth(Y)[0], [1], Y[:2])
     y = np.array(["many"] * 20 + ["one"])
     message = (
-        "folds=3: without one of them only class many is left to train on; cross-validation needs "
-        "more samples of the others"
+        "folds=3: without one fold, only class many is left to train on; cross-validation needs "
+        "more samples of the other classes"
     )
     with pytest.raises(InputError) as caught:
         cross_validate(truth(y)[0], [1], y)

@@ -210,5 +210,5 @@ def test_refused_parameters(parameters, message):
 
 
 def test_a_class_that_is_too_small():
-    with pytest.raises(InputError, match="without one of them only class 0 is left to train on"):
+    with pytest.raises(InputError, match="without one fold, only class 0 is left to train on"):
         CodedSVCCV().fit(X, np.arange(150) // 149)

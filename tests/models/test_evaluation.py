@@ -87,10 +87,10 @@ def test_one_label_alone_has_no_rank():
 @pytest.mark.parametrize(
     ("y", "classes", "message"),
     [
-        ([], [0, 1], "0 labels and 2 rows of scores: expected as many"),
-        ([1, 0, 1], [0, 1], "3 labels and 2 rows of scores: expected as many"),
+        ([], [0, 1], "0 labels and 2 rows of scores: need one per row"),
+        ([1, 0, 1], [0, 1], "3 labels and 2 rows of scores: need one per row"),
         (["1", "0"], [0, 1], "the labels are text (0, 1), the model's labels are numbers (0, 1);"),
-        ([7, 8], [0, 1], "no row has a label of the model's (0, 1), they are 7, 8; check the labe"),
+        ([7, 8], [0, 1], "no row has a label that the model knows (0, 1): the labels are 7"),
     ],
 )
 def test_what_cannot_be_compared(y, classes, message):
@@ -130,5 +130,5 @@ def test_certain_rows_and_unknown_labels():
     # Of the rows with a known label one has the probability 0, which is taken for the smallest.
     assert found.log_loss == pytest.approx(-np.log(np.finfo(float).tiny) / 2)
     assert np.isnan(calibration([2], [[0.5, 0.5]]).log_loss)
-    with pytest.raises(InputError, match="1 labels and 2 rows of probabilities"):
+    with pytest.raises(InputError, match="1 labels, 2 rows of probabilities"):
         calibration([0], [[1.0, 0.0]] * 2)

@@ -78,17 +78,17 @@ def test_an_image_shows_all_features():
     assert (image["height"], image["width"]) == (2, 3)
     np.testing.assert_allclose(image["mean"], X.mean(axis=0), rtol=1e-6)
     np.testing.assert_allclose(np.square(image["importance"]).mean(axis=0), model.importance_**2)
-    with pytest.raises(InputError, match="shape=2x4: has 8 pixels, the model 6 features"):
+    with pytest.raises(InputError, match="shape=2x4: has 8 pixels, but the model has 6 features"):
         explanation(model, X, shape=(2, 4))
 
 
 def test_what_does_not_fit_is_refused():
     model = CodedSVC("chi2").fit(X, Y)
-    with pytest.raises(InputError, match="row 90: X has 90 rows, from 0 on"):
+    with pytest.raises(InputError, match="row 90: X has 90 rows, which count"):
         explanation(model, X, rows=[90])
     with pytest.raises(InputError, match="X has 5 features, but CodedSVC is expecting 6"):
         explanation(model, X[:, :5])
-    with pytest.raises(InputError, match="names: got 5, the model has 6 features; name each"):
+    with pytest.raises(InputError, match="names: got 5, the model has 6 features; name all"):
         explanation(model, names=list("abcde"))
     with pytest.raises(ConfigError, match="n_features=0: expected a whole number of at least 1"):
         explanation(model, n_features=0)

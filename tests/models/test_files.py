@@ -81,14 +81,14 @@ def test_the_model_of_another_estimator(tmp_path):
     with pytest.raises(InputError) as caught:
         RandomFeatureSVC.load(path)
     assert str(caught.value) == (
-        f"{path}: a model of CodedSVC, not of RandomFeatureSVC; load it with kmaps.load_model"
+        f"{path}: holds a model of CodedSVC, not RandomFeatureSVC; load it with kmaps.load_model"
     )
     change(path, {"estimator": "CodedTree"})
     with pytest.raises(InputError) as caught:
         load_model(path)
     assert str(caught.value) == (
-        f"{path}: a model of 'CodedTree', this kmaps has CodedSVC, CodedSVR, "
-        "CodedRidge, RandomFeatureSVC, LandmarkSVC, KernelSVC only; use the kmaps that wrote it"
+        f"{path}: holds a model of 'CodedTree', and this kmaps knows only CodedSVC, CodedSVR, "
+        "CodedRidge, RandomFeatureSVC, LandmarkSVC, KernelSVC; use the kmaps that wrote it"
     )
 
 
@@ -168,7 +168,7 @@ def test_pieces_that_do_not_fit_are_refused(path, changes, message):
     change(path, **changes)
     with pytest.raises(InputError) as caught:
         load_model(path)
-    assert str(caught.value).startswith(f"{path}: a damaged model: {message}")
+    assert str(caught.value).startswith(f"{path}: the model is damaged: {message}")
     assert "\n" not in str(caught.value)
     assert caught.value.exit_code == 2
 
@@ -180,7 +180,7 @@ def test_frequencies_that_cannot_be_made_again(path, name, value):
     change(path, fitted={name: value})
     with pytest.raises(InputError) as caught:
         load_model(path)
-    trained = f"{path}: trained with {name.replace('_', ' ')} {value}, this kmaps has "
+    trained = f"{path}: was trained with {name.replace('_', ' ')} {value}, but this kmaps has "
     assert str(caught.value).startswith(trained)
     assert str(caught.value).endswith("train it again, or use the kmaps that wrote it")
 

@@ -197,7 +197,7 @@ def test_codes_and_models_on_them():
     model = kmaps.CodedSVC("chi2", levels=quantizer.levels_).fit(codes, DIGITS)
     check(model, codes)
     check(make_pipeline(quantizer, model), PIXELS)
-    with pytest.raises(ConfigError, match=r"^dtype='float32': trained on codes, choose dtype='ui"):
+    with pytest.raises(ConfigError, match=r"^dtype='float32': was trained on codes; choose"):
         model.to_onnx()
 
 

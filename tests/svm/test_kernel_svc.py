@@ -166,7 +166,7 @@ def test_converted_rows_and_their_subsets(digits, grams, reduction, solver):
 
 def test_converted_rows_are_for_precomputed_kernels_only(grams):
     rows = gram_rows(grams[0])
-    with pytest.raises(ConfigError, match=r"^kernel='chi2': rows converted .*='precomputed'$"):
+    with pytest.raises(ConfigError, match=r"^kernel='chi2': rows that .*='precomputed'$"):
         KernelSVC().fit(rows, np.zeros(300))
     with pytest.raises(InputError, match=r"inconsistent numbers of samples: \[300, 299\]"):
         KernelSVC("precomputed").fit(rows, np.arange(299) % 2)

@@ -62,10 +62,10 @@ ASKED = [
 def test_what_an_estimator_does_not_find(path, ask, message):
     with pytest.raises(InputError) as caught:
         ask(ModelFile(path))
-    assert str(caught.value).startswith(f"{path}: a damaged model: {message}")
+    assert str(caught.value).startswith(f"{path}: the model is damaged: {message}")
 
 
-NO_MODEL = "no kmaps model, or a damaged one (cut off?); train and save it again"
+NO_MODEL = "is no kmaps model, or is damaged (cut off?); train and save it again"
 
 
 def refused(path):
@@ -114,9 +114,9 @@ def test_files_that_are_something_else(path, tmp_path):
     np.save(tmp_path / "a.npy", np.ones(3))
     assert refused(tmp_path / "a.npy") == NO_MODEL
     assert refused(tmp_path / "none.npz") == "no such file"
-    assert refused(tmp_path) == "is a folder"
+    assert refused(tmp_path) == "is a folder, expected a file"
     (tmp_path / "endless").symlink_to("/dev/zero")
-    assert refused(tmp_path / "endless") == "a device or a pipe, expected a file; copy it into one"
+    assert refused(tmp_path / "endless") == "is a device or a pipe, expected a file; copy it"
 
 
 def test_pickles_are_not_opened_and_packed_files_not_unpacked(path):
@@ -135,20 +135,20 @@ def test_an_array_that_claims_more_than_the_file_holds(path):
         archive.writestr(
             "more.npy", b"\x93NUMPY\x01\x00" + len(claim).to_bytes(2, "little") + claim
         )
-    assert refused(path).startswith("its arrays claim more memory than there is: a damaged")
+    assert refused(path).startswith("its arrays claim more memory than is free: the")
 
 
 @pytest.mark.parametrize(
     ("header", "message"),
     [
-        ({"version": 6}, "a model of version 6, newer than this kmaps, which reads version 5; upd"),
-        ({"version": 1}, "a model of version 1, older than this kmaps, which reads version 5; tra"),
+        ({"version": 6}, "has a model of version 6, but this kmaps reads the older version 5; upd"),
+        ({"version": 1}, "has a model of version 1, but this kmaps reads the newer version 5; tra"),
         ({"version": "2"}, NO_MODEL),
         ({"version": True}, NO_MODEL),
         ({"format": "other"}, NO_MODEL),
-        ({"estimator": None}, "a damaged model: its header lacks the estimator, its parameters or"),
-        ({"parameters": [1]}, "a damaged model: its header lacks the estimator, its parameters or"),
-        ({"fitted": 3}, "a damaged model: its header lacks the estimator, its parameters or what"),
+        ({"estimator": None}, "the model is damaged: its header lacks the estimator, its param"),
+        ({"parameters": [1]}, "the model is damaged: its header lacks the estimator, its param"),
+        ({"fitted": 3}, "the model is damaged: its header lacks the estimator, its parameters"),
     ],
 )
 def test_headers(path, header, message):
@@ -164,7 +164,7 @@ def test_headers_that_are_none(path, text):
 
 def test_labels_that_no_file_holds(tmp_path):
     arrays = {"classes": np.array([1, "a", None], object)}
-    with pytest.raises(InputError, match="classes: of Python objects, which no model file holds"):
+    with pytest.raises(InputError, match="classes: holds Python objects, which no model file may"):
         write_model(tmp_path / "m.npz", Model(), {}, arrays, force=False)
     assert not list(tmp_path.iterdir())
 
@@ -173,5 +173,5 @@ def test_a_file_of_very_many_arrays_is_refused_before_they_are_read(path):
     with zipfile.ZipFile(path, "a") as archive:
         for number in range(200):
             archive.writestr(f"{number}.npy", b"")
-    with pytest.raises(InputError, match="a damaged model: it holds 203 arrays, more than 100"):
+    with pytest.raises(InputError, match="model is damaged: it holds 203 arrays, more than 100"):
         ModelFile(path)

@@ -155,7 +155,7 @@ def test_only_on_demand_and_with_enough_samples(digits):
     X, y = digits
     model = CodedSVC(C=0.01).fit(X, y)
     assert not hasattr(model, "predict_proba")
-    with pytest.raises(InputError, match="probability='sigmoid': class 9 has one sample only, of"):
+    with pytest.raises(InputError, match="probability='sigmoid': class 9 has a single sample"):
         CodedSVC(probability="sigmoid").fit(X, np.r_[9, y[1:]])
     few = np.r_[np.flatnonzero(y == 0)[:2], np.flatnonzero(y > 0)]
     model = CodedSVC(C=0.01, probability="sigmoid").fit(X[few], y[few])
@@ -165,7 +165,7 @@ def test_only_on_demand_and_with_enough_samples(digits):
 def test_a_method_set_after_fit_is_refused():
     X, y = np.random.default_rng(0).random((20, 3)), np.arange(20) % 2
     model = LiblinearSVC().fit(X, y).set_params(probability="sigmoid")
-    with pytest.raises(ConfigError, match="probability='sigmoid': set after fit"):
+    with pytest.raises(ConfigError, match="probability='sigmoid': was set after fit"):
         model.predict_proba(X)
 
 

@@ -88,7 +88,7 @@ def test_refuses_what_does_not_fit():
         resample(feature_map, X, Y, "4")
     with pytest.raises(ConfigError, match="rounds=-1: expected a whole number of at least 0"):
         resample(feature_map, X, Y, 2, rounds=-1)
-    with pytest.raises(ConfigError, match="'orthogonal': only frequencies of structure 'dense'"):
+    with pytest.raises(ConfigError, match="'orthogonal': frequencies near others can be drawn"):
         resample(RandomFourierMap(3, structure="orthogonal").fit(X), X, Y, 2)
     model.coef_ = np.zeros((1, 6))
     with pytest.raises(InputError, match="gives none of the 3 frequencies a weight"):

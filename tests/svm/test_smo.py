@@ -177,7 +177,7 @@ def test_a_model_in_a_file(tmp_path, form, solver):
 
 
 def test_models_that_no_file_holds(tmp_path):
-    with pytest.raises(ConfigError, match=r"^kernel='precomputed': a file holds models of chi2"):
+    with pytest.raises(ConfigError, match=r"^kernel='precomputed': files hold models of chi2"):
         KernelSVC("precomputed").fit(K, Y).save(tmp_path / "m.npz")
 
 
@@ -206,4 +206,4 @@ def test_a_damaged_file_is_refused(tmp_path, changes, message):
     change(path, **changes)
     with pytest.raises(InputError) as caught:
         load_model(path)
-    assert str(caught.value).startswith(f"{path}: a damaged model: {message}")
+    assert str(caught.value).startswith(f"{path}: the model is damaged: {message}")

@@ -77,13 +77,13 @@ def test_rows_made_beforehand_take_weights(solver):
 
 
 BAD = [
-    (np.ones(59), r"sample_weight of shape \(59,\): expected \(60,\), one number for each"),
+    (np.ones(59), r"sample_weight of shape \(59,\): expected \(60,\), one number per sample"),
     (np.ones((60, 1)), r"sample_weight of shape \(60, 1\): expected \(60,\)"),
     (np.where(np.arange(60) == 7, -1, 1), r"sample_weight\[7\]=-1: expected finite weights of"),
     (np.where(np.arange(60) == 3, np.nan, 1), r"sample_weight\[3\]=nan: expected finite weights"),
     (np.zeros(60), "sample_weight: all weights are zero, expected at least one above zero"),
     (Y != 2, "sample_weight: the weights of class 2 are all zero: leave its samples out, or"),
-    ("heavy", "sample_weight: expected numbers, one for each sample"),
+    ("heavy", "sample_weight: expected one number per sample"),
 ]
 
 
@@ -97,5 +97,5 @@ def test_bad_weights_are_refused(name, weights, message):
 def test_what_no_solver_has_is_refused():
     model = LiblinearSVC(penalty="l1", loss="logistic")
     model.fit(X, Y, sample_weight=np.full(60, 2.0))
-    with pytest.raises(ConfigError, match="penalty='l1' with loss='logistic': takes no sample_w"):
+    with pytest.raises(ConfigError, match="penalty='l1' with loss='logistic': sample_weight must"):
         model.fit(X, Y, sample_weight=WEIGHTS)

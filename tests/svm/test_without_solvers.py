@@ -32,7 +32,7 @@ def hidden(monkeypatch):
 def test_a_missing_solver_is_one_line(estimator, package):
     with pytest.raises(ConfigError) as caught:
         estimator.fit(X, y)
-    assert str(caught.value).startswith(f"{package} is not installed")
+    assert str(caught.value).startswith(f"this estimator needs {package}")
     assert f"pip install {package}" in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -51,11 +51,11 @@ def test_commands_say_it_too(tmp_path, monkeypatch):
     for kernel in "chi2", "exp-chi2":
         kmaps("train", "X.npy", f"{kernel}.npz", "--labels", "y.npy", "--kernel", kernel)
     assert refused("run", "quickstart") == (
-        "liblinear-official and libsvm-official are not installed, which cells to measure need: "
+        "cells need liblinear-official and libsvm-official, which are not installed: "
         "pip install liblinear-official libsvm-official (a C++ compiler is needed), or leave their "
         "rows out"
     )
-    assert refused("run", "quickstart", "--only", "exact").startswith("libsvm-official is not inst")
+    assert refused("run", "quickstart", "--only", "exact").startswith("cells need libsvm-official")
     kmaps("run", "quickstart", "--dry-run")
 
 

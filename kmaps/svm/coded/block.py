@@ -30,7 +30,7 @@ from kmaps.svm.coded.problem import CodedProblem, apart, far, is_close, random_s
 from kmaps.svm.losses import Floats
 from kmaps.svm.reduction import Places
 
-_SAMPLE = 64  # members of a block at least, by whose change the length of a step is found
+_SAMPLE = 64  # at least so many members of a block decide the length of a step
 
 POWER = 8  # of numbers, whose sum over the blocks is about the power of the largest one
 _FARTHEST = 1e30  # whose power is finite
@@ -60,7 +60,7 @@ class Climb:
 class State:
     """Where a block is."""
 
-    alpha: Floats  # the variables of its members
+    alpha: Floats  # the variables of the members
     weights: Table  # the weights of all blocks together
     order: NDArray[np.int64]  # the members, unsettled ones first
     # As the state of `kmaps._loops.train.descend`:
@@ -68,8 +68,8 @@ class State:
     rise: float
     fall: float
     random: np.uint64
-    proposed: Floats | None  # where the variables would be after a whole step
-    margins: Floats  # of the members, when they were scored last
+    proposed: Floats | None  # the variables after a whole step
+    margins: Floats  # of the members, at the last scoring
     climb: Climb | None
 
 
@@ -138,7 +138,7 @@ def descend(
     weights[:] = state.weights
     begun = (state.n_active, state.rise, state.fall, factor * dual, constant, state.random)
     scaled = task._replace(upper=upper, ridge=task.ridge / factor)
-    budget = (n_passes - 1) * state.n_active + 1  # it ends after the pass that reaches it
+    budget = (n_passes - 1) * state.n_active + 1  # descent ends after the pass that reaches it
     begun, gap, spent = loops.descend(
         block.rows, block.form, scaled, alpha, weights, order, begun, goal, budget
     )
@@ -152,7 +152,7 @@ def descend(
         rise=rise,
         fall=fall,
         random=np.uint64(random),
-        # At a bound is exactly there.
+        # Without rounding: a variable at its bound must stay there.
         proposed=np.where(alpha >= upper, task.upper, alpha / factor),
     )
     numbers = ((new_constant - constant) / factor, gap / factor, spent, n_active)
@@ -236,7 +236,7 @@ def start_climb(
     rest = slopes(task, alpha, margins)
     ridge, low, high = task.ridge, np.zeros(len(free)), task.upper
     if task.logistic:
-        # Its cost bends more and more towards the bounds, which are never reached.
+        # The logistic cost bends more and more near the bounds, which are never reached.
         ridge = task.upper / (alpha * (task.upper - alpha))
         low, high = _KEPT * alpha, task.upper - _KEPT * (task.upper - alpha)
     diagonal, nothing = task.norms + ridge, np.zeros(len(free))
@@ -296,7 +296,7 @@ def propose(block: CodedProblem, state: State, total: Table, scale: float) -> St
     proposed = state.alpha.copy()
     wanted = proposed[climb.free] + scale * climb.step
     proposed[climb.free] = np.clip(wanted, climb.low, climb.high)
-    # What was settled may not be any more.
+    # Settled variables may have to move again.
     state = replace(state, proposed=proposed, rise=np.inf, fall=-np.inf)
     return StepResult(state, *_weights(block, climb, (proposed - state.alpha)[climb.free]))
 
@@ -314,7 +314,7 @@ def gain(block: CodedProblem, state: State, total: Table, constant: float) -> St
 
 
 def _climb_of(state: State) -> Climb:
-    return present(state.climb, "the climb")  # begun by `start_climb`
+    return present(state.climb, "the climb")  # `start_climb` made it
 
 
 def _weights(block: CodedProblem, climb: Climb, step: Floats) -> tuple[Table, tuple[float]]:

@@ -262,14 +262,14 @@ class CodedSVC(StreamedClassifier):
                 progress(k, solution.passes, solution.gap)
             return solution
 
-        with threadpool_limits(1, user_api="blas"):  # ours hold one problem each
+        with threadpool_limits(1, user_api="blas"):  # our threads hold one problem each
             return for_blocks(self._progress(len(problems)).counted(train_one), len(problems), 1)
 
     def solve_sparse_problem(
         self, training: CodedRows, problem: BinaryProblem, start: NDArray | None
     ) -> CodedSolution:
         """Solve a problem on the codes with the penalty l1 and the present C."""
-        from kmaps.svm.coded.sparse import solve_sparse  # which most models do without
+        from kmaps.svm.coded.sparse import solve_sparse  # most models do not need it
 
         return solve_sparse(
             training,

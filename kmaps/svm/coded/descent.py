@@ -26,9 +26,9 @@ from kmaps.svm.coded.problem import (
 
 Report = Callable[[float, float], None]
 
-MARGIN = 0.8  # of the tolerance, at which to look whether the gap is what it seems
-_PASSES_A_CALL = 5  # between two reports of progress
-PASSES_A_REBUILD = 25  # of changes to float32 weights, whose rounding adds up
+MARGIN = 0.8  # part of the tolerance at which the estimated gap is checked
+_PASSES_A_CALL = 5  # passes between two reports of progress
+PASSES_A_REBUILD = 25  # passes until float32 weights are rebuilt, because rounding adds up
 
 AFTER = 10  # passes of coordinate descent, which finds the variables at bounds
 _PAUSE, COSTS = 5, 2  # passes, and costs, after a climb that gained less than descent would have
@@ -110,9 +110,9 @@ class _Descent:
                 self.weights[:], self.constant, self.apart_by = self.rebuilt, constant, (0.0, 0.0)
             self.margins = self.problem.margins(self.weights, self.constant)
             self.spent += self.n
-            if self.spent == self.n:  # nothing but the start
+            if self.spent == self.n:  # only the start was computed
                 self.constant *= _stretch(self.task, self.alpha, self.margins, self.weights)
-        # Not by BLAS, whose threads take longer to start than this does.
+        # Without BLAS, whose threads take longer to start than this sum.
         product = np.sum(self.alpha * self.margins)  # of W and w(a)
         difference, square = self.apart_by
         square = square or product
@@ -136,7 +136,7 @@ class _Descent:
                 rows, form, task, self.alpha, self.weights, self.order, state, self.goal, budget
             )
             n_active, self.rise, self.fall, dual, self.constant, random = state
-            self.random = np.uint64(random)  # which has come back as an int
+            self.random = np.uint64(random)  # the compiled loop returns an int
             self.spent += evaluations
             self.report(self.spent / self.n, gap / (dual + gap))
             reached = n_active == 0 or gap <= self.goal * (dual + gap)
@@ -149,7 +149,7 @@ class _Descent:
 
         It alternates with descent, which gains ``rate`` per evaluation, while it gains more.
         """
-        if self.spent < self.climb_due or self.task.logistic:  # whose dual is no parabola
+        if self.spent < self.climb_due or self.task.logistic:  # its dual is not quadratic
             return 0.0
         face = Face(self.problem, self.alpha)
         if len(face.free) < 2 or self.spent + _MOST * len(face.free) > self.most:
@@ -202,7 +202,7 @@ class Face:
         self.problem = problem.part(self.free)
         self.task = self.problem.task
         self.alpha = alpha[self.free]
-        self.evaluations = 0  # of rows
+        self.evaluations = 0  # how often rows were evaluated
 
     def climb(self, weights: NDArray[np.float32], constant: float) -> tuple[float, float]:
         """Move the variables and the weights; return the new constant and the dual's gain."""

@@ -63,9 +63,9 @@ class CodedEstimator(Learner):
     form: str = "auto"
     levels: ArrayLike | None = None
     smooth: float = field(default=0.0, init=False)  # the price of curvature
-    n_blocks: int | str = field(default=1, init=False)  # that the rows of a problem are cut into
+    n_blocks: int | str = field(default=1, init=False)  # blocks per problem
 
-    _duals: list[NDArray] | None = field(default=None, init=False)  # of the last fit, to go on from
+    _duals: list[NDArray] | None = field(default=None, init=False)  # from the last fit
 
     _dispatches: ClassVar[bool] = True
     _stored: ClassVar[tuple[str, ...]]  # the parameters that a file holds
@@ -80,7 +80,7 @@ class CodedEstimator(Learner):
         return super()._checks | {"dtype": dtypes}
 
     @property
-    def _form(self) -> str:  # in which samples are coded
+    def _form(self) -> str:  # the form of the codes of samples
         return self.form
 
     @property
@@ -94,7 +94,7 @@ class CodedEstimator(Learner):
         """
         self._check_parameters()
         if self.levels is not None:
-            raise ConfigError("levels=…: samples in blocks are coded here; leave levels out")
+            raise ConfigError("levels=…: fit codes samples in blocks itself; leave levels out")
         sample = source.sample() if learns(self.map) else None
         return code_rows(self.map, source.blocks, sample=sample, **self._coding)
 
@@ -241,7 +241,7 @@ class CodedEstimator(Learner):
         """Return the scores (n, P) of rows in an ONNX graph, and say which map they are of."""
         if isinstance(self.map_, FeatureMap):
             self.map_.describe_in(graph)
-        else:  # of a model from a file a map is a text, such as "HomogeneousMap()"
+        else:  # a model from a file has a text as its map, such as "HomogeneousMap()"
             what = "map" if self._map_text.endswith(")") else "kernel"
             graph.facts |= {what: self._map_text, "map_version": str(MAP_VERSION)}
         return self.model_.graph_scores(graph, x)

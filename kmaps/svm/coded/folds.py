@@ -25,7 +25,7 @@ from kmaps.svm.coded.training import CodedRows, weights_in_memory
 from kmaps.svm.losses import Floats, Hinge
 from kmaps.svm.reduction import BinaryProblem, Places, combine_scores, winners
 
-Split = tuple[Places, Places]  # samples to train on, and those left out
+Split = tuple[Places, Places]  # the samples to train on, and the samples left out
 
 
 @dataclass
@@ -78,13 +78,13 @@ class FoldModels:
         """
         for fold in self.folds:
             fold.learner.set_params(C=C)
-            if self.last_C > C:  # the way back is no shorter than the whole
+            if self.last_C > C:  # going back takes as long as starting again
                 fold.duals = [None] * len(fold.problems)
         self.last_C = C
         n_weights = self.rows.n_features * self.rows.layout.form.size
         n_models = min(num_threads(), len(self.jobs))
         sparse = self.folds[0].learner.penalty == "l1"
-        # Descent has no use for BLAS, and to look for it takes as long as a small problem.
+        # Descent does not use BLAS, and looking for it takes as long as a small problem.
         blas = threadpool_limits(1, user_api="blas") if sparse else nullcontext()
         with weights_in_memory(n_weights, n_models), blas:
             train = Progress("", len(self.jobs)).counted(partial(self._train, n_weights))

@@ -33,13 +33,13 @@ _ONLY = {
     "two-level": "only kernels like intersection, the same for all features, have this form",
 }
 
-_CHANGES = 0.5  # for each evaluation; a third to nine tenths on MNIST and Daimler, growing with C
+_CHANGES = 0.5  # per evaluation: 1/3 to 9/10 on MNIST and Daimler, more with a larger C
 _BLOCK_ROWS = 1 << 12
-# Of a value with itself: so far from the ends of single precision, 1e-45 and 3.4e38, that sums over
-# features and samples, times C, stay between them.
+# Limits for the kernel of a value with itself: sums over features and samples, times C, then stay
+# inside single precision, 1e-45 to 3.4e38.
 SINGLE_RANGE = 1e-30, 1e30
 _SECOND_CACHE = 1 << 20  # bytes
-_LARGEST = 64 << 20  # bytes of tables, one per feature, beyond which a full form is not considered
+_LARGEST = 64 << 20  # bytes: with larger tables, one per feature, a full form is not considered
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,8 @@ class Layout:
     # (1 or d, L): the kernel of each level with itself, before the scale of the feature
     diagonal: NDArray[np.float64]
     scale: NDArray[np.float64] | None  # (d,): factor of each feature on the kernel
-    # (1 or d, L, m): what turns the first m weights of a feature into the function's values on the
-    # levels; None: they are these values
+    # (1 or d, L, m): turns the first m weights of a feature into the function's values on the
+    # levels; None: the weights are these values
     basis: NDArray[np.float32] | None
 
     def square_norms(self, rows: CodeRows) -> NDArray[np.float64]:
@@ -152,7 +152,7 @@ def _local(tables: Tables) -> Layout | None:
         return None
     splines = local.dense
     basis = np.ascontiguousarray(local.basis, np.float32)
-    values = basis.reshape(-1)  # one array for both, where changes are by the values too
+    values = basis.reshape(-1)  # one array for both, if changes use the values too
     first, width = local.first.astype(np.int64), (0,) * basis.shape[1]
     by_values: _Rows = (values, 0, width, None)
     size, change, origin = splines.shape[1], by_values, first

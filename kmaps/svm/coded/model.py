@@ -20,16 +20,16 @@ from kmaps.errors import ConfigError
 from kmaps.parallel import for_blocks
 from kmaps.svm.model_file import ModelFile
 
-if TYPE_CHECKING:  # compiled loops, and scikit-learn: of training, and of many samples
+if TYPE_CHECKING:  # training and large data need compiled loops and scikit-learn
     from kmaps._loops.forms import CodeRows
     from kmaps.onnx_graph import Graph, Tensor
     from kmaps.svm.coded.training import Coder
 
 _TOGETHER = 16  # problems in one vector
-_MOST_PROBLEMS = 4096  # whose functions are summarised at once
+_MOST_PROBLEMS = 4096  # problems whose functions are summarised at once
 _KEPT = 1 << 28  # bytes of tables to keep; larger ones are made again for each group of problems
 _BLOCK_VALUES = 1 << 16
-_BLOCK_SCORES = 1 << 24  # of features of samples of other libraries, looked up at once
+_BLOCK_SCORES = 1 << 24  # scores of features, looked up at once for arrays of other libraries
 _BLOCK_CODES, _MOST_BLOCKS = 1 << 22, 8
 
 
@@ -142,7 +142,7 @@ class CodedModel:
     calibration: NDArray[np.float64] | None
     # (P, d): the standard deviation of each function over the training samples
     importance: NDArray[np.float32]
-    # Whether scores are sums in double precision, as isotonic probabilities, which are steep, need
+    # Whether scores are summed in double precision: isotonic probabilities need it, being steep
     exact: bool = False
 
     @property
@@ -239,7 +239,7 @@ class CodedModel:
         """Return the scores (n, P) of samples in an ONNX graph."""
         book = self.book
         if book is None and x.dtype != np.uint8:
-            raise ConfigError(f"dtype='{x.dtype}': trained on codes, choose dtype='uint8'")
+            raise ConfigError(f"dtype='{x.dtype}': was trained on codes; choose dtype='uint8'")
         codes = graph.cast(x, np.int64) if book is None else book.add_to_graph(graph, x)
         table = self._by_level(self.tables.values(), slice(None))
         values = graph.polynomials(codes, None, table[:, :, None])
@@ -303,11 +303,11 @@ def _check_levels(
     """Refuse levels that no code can name, or whose codes have no row in the tables."""
     n_levels = levels.shape[1]
     if max(n_levels, n_rows) > MAX_LEVELS:
-        raise file.damaged(f"{n_levels} levels and {n_rows} rows of tables, {MAX_LEVELS} are most")
+        raise file.damaged(f"{n_levels} levels, {n_rows} rows of tables, not at most {MAX_LEVELS}")
     if cells is None and n_rows != n_levels:
         raise file.damaged(f"{n_levels} levels, but {n_rows} rows of tables")
     if cells is not None and cells[:, 0].any():
-        raise file.damaged("cells: the first level has another row than the first")
+        raise file.damaged("cells: the row of the first level is not the first")
     if (np.diff(levels) < 0).any():
         raise file.damaged("levels are not in ascending order")
 
@@ -317,7 +317,7 @@ def _ends(file: ModelFile, n_ranges: int) -> NDArray[np.float64] | None:
         return None
     ends = file.array("ends", np.float64, (2, n_ranges))
     if (ends[0] > ends[1]).any():
-        raise file.damaged("ends: a range begins above its end")
+        raise file.damaged("ends: the low end of a range is above the high end")
     return ends
 
 
@@ -326,7 +326,7 @@ class FeatureFunction(NamedTuple):
 
     name: str
     levels: NDArray[np.float64]  # (l,), ascending
-    values: NDArray[np.float64]  # (l, P): what a level adds to each column of scores
+    values: NDArray[np.float64]  # (l, P): the part of a level in each column of scores
 
 
 def code_counts(
@@ -345,7 +345,7 @@ def code_counts(
         return counts
 
     n, n_codes = len(members), len(rows.codes) // max(1, len(rows.bounds) - 1) * len(members)
-    # Whatever the threads are; no block has fewer codes than it counts rows of tables.
+    # Independent of threads; each block has at least as many codes as rows of tables to count.
     n_blocks = min(max(1, n_codes // max(_BLOCK_CODES, shape[0] * shape[1])), _MOST_BLOCKS)
     counts: NDArray[np.float64] = sum(for_blocks(block, n, max(1, -(-n // n_blocks))))
     if rows.features is not None:  # omitted codes have the row that maps to zero
@@ -373,7 +373,7 @@ def function_of(model: CodedModel, feature: int, name: str) -> FeatureFunction:
     rows = np.arange(len(levels))
     if model.cells is not None:
         rows = model.cells[feature if len(model.cells) > 1 else 0].astype(np.intp)
-    different = np.r_[True, np.diff(levels) > 0]  # a feature with fewer repeats its last
+    different = np.r_[True, np.diff(levels) > 0]  # a feature with fewer levels repeats the last one
     values = model.values(np.array([feature]))[0][rows]
     return FeatureFunction(name, levels[different], values[different])
 

@@ -21,8 +21,8 @@ from kmaps.svm.losses import Floats, Loss
 from kmaps.svm.reduction import Places
 
 _FIRST = 1e-6  # part of C at which the variables of the logistic loss start
-_MULTIPLES = 0.5, 2.0  # of weights, that are tried
-_PART = 0.01  # of the tolerance, that |W - w(a)|² may take of |w(a)|²
+_MULTIPLES = 0.5, 2.0  # multiples of weights that are tried
+_PART = 0.01  # the most of |W - w(a)|² / |w(a)|², as a part of the tolerance
 
 
 class CodedSolution(NamedTuple):

@@ -27,7 +27,7 @@ from kmaps.svm.reduction import Places
 
 _BLOCK_ROWS = 256
 _BLOCK_VALUES = 1 << 22  # outputs of frequent features at once
-_PAIR = 80  # multiply-adds of BLAS that take as long as a pair of listed codes
+_PAIR = 80  # BLAS does so many multiply-adds in the time of one pair of listed codes
 
 
 def code_gram(rows: CodedRows, others: CodedRows | None = None) -> NDArray[np.float32]:
@@ -55,7 +55,7 @@ def code_gram(rows: CodedRows, others: CodedRows | None = None) -> NDArray[np.fl
     """
     columns = rows if others is None else others
     if columns.layout is not rows.layout:
-        raise ConfigError("others: coded with other levels than rows; pass rows.encode(X)")
+        raise ConfigError("others: has other levels than rows; pass rows.encode(X)")
     outputs = _outputs(columns)
     walked = _unusual(rows, outputs.usual)
     listed = walked if others is None else _unusual(columns, outputs.usual)
@@ -75,14 +75,14 @@ class _Outputs(NamedTuple):
     """The outputs of each code."""
 
     table: NDArray[np.float32]  # (1 or d, r, L)
-    usual: NDArray[np.uint8]  # (d,), of each feature
-    scale: Floats  # (d,), on the products of a feature
+    usual: NDArray[np.uint8]  # (d,): the usual code of each feature
+    scale: Floats  # (d,): the factor on the products of a feature
 
 
 def _outputs(rows: CodedRows) -> _Outputs:
     layout, d = rows.layout, rows.n_features
     if layout.name != "low-rank" or layout.basis is None:
-        raise ConfigError(f"rows coded for form={layout.name!r}; code them for form='low-rank'")
+        raise ConfigError(f"rows are coded for form={layout.name!r}; code them for form='low-rank'")
     usual = np.empty(d, np.uint8)
     if len(rows.zero):
         usual[:] = rows.zero[0]
@@ -148,7 +148,7 @@ def _add_frequent(out: NDArray[np.float32], pairs: _Pairs, features: Places) -> 
     sides = (pairs.walked,) if pairs.symmetric else (pairs.walked, pairs.listed)
     by_feature = [side.tocsc() for side in sides]
     width = max(1, _BLOCK_VALUES // (max(out.shape) * pairs.outputs.table.shape[1]))
-    # One thread of BLAS for each of ours: their number then changes no digit.
+    # With one thread of BLAS for each of ours, their number changes no digit.
     with threadpool_limits(1, "blas"):
         for first in range(0, len(features), width):
             some = features[first : first + width]

@@ -120,7 +120,7 @@ def _check_targets(y: Any, n: int) -> losses.Floats:
     except (TypeError, ValueError):
         raise InputError("y: expected numbers, a target for each row") from None
     if targets.shape != (n,):
-        raise InputError(f"targets of shape {targets.shape} for {n} rows, expected one each")
+        raise InputError(f"targets of shape {targets.shape} for {n} rows: need one per row")
     if not np.isfinite(targets).all():
         raise InputError("Input y contains NaN or infinity: remove those rows")
     return targets

@@ -25,13 +25,13 @@ from kmaps.svm.coded.block import State, StepResult, Table
 from kmaps.svm.coded.descent import Report
 from kmaps.svm.coded.problem import CodedProblem, CodedSolution, rescaled
 
-EFFORT = 0.15  # part of all members that a round evaluates, about, where a round costs little
+EFFORT = 0.15  # part of all members that a round evaluates, about, if rounds are cheap
 _SLOWEST, _FASTEST = 2 / 3, 1.5  # changes of the factor from round to round
 _THERE = np.empty(0)  # stands for arrays that the workers keep
-_PAUSE = 2  # passes, after a climb that gained less than descent would have
+_PAUSE = 2  # passes after a climb that gained less than descent would
 
-_TWO_BLOCKS = 1 << 24  # codes: from here on a second worker may be worth more passes
-_MOST_CODES = 1 << 31  # of a block: with what belongs to them, half of 8 GB, the memory of a worker
+_TWO_BLOCKS = 1 << 24  # codes: with more, a second worker may be worth the additional passes
+_MOST_CODES = 1 << 31  # per block: with all that belongs to them, half of a worker's 8 GB
 
 
 class Workers(Protocol):
@@ -95,7 +95,7 @@ class Rounds:
                 return solution
             if reached:
                 self.goal *= descent.aim(self.tol, solution.gap)
-                # It was wrong by what blocks do to each other, which climbing sees.
+                # The estimate was wrong because blocks affect each other, which climbing notices.
                 self.climb_due = self.spent
                 self._climb(0.0)
 

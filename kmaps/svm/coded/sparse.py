@@ -32,7 +32,7 @@ class CodedColumns:
         basis, scale = training.layout.basis, training.layout.scale
         if training.layout.name != "low-rank" or basis is None:
             raise ConfigError(
-                f"penalty='l1': rows coded for form={training.layout.name!r}; code them for "
+                f"penalty='l1': rows are coded for form={training.layout.name!r}; code them for "
                 "form='low-rank'"
             )
         d = training.n_features

@@ -38,13 +38,13 @@ class Seen:
     classes: NDArray  # (K,)
     labels: Places  # (n,): the class of each sample, 0 to K-1
     weights: Floats  # (n,)
-    fixed: tuple[Any, ...]  # the parameters on which it depends what the dual variables mean
+    fixed: tuple[Any, ...]  # the parameters that give dual variables their meaning
 
     def with_others(self, codes: AnyMatrix, labels: Places, weights: Floats) -> "Seen":
         """Return these samples and others after them."""
         if issparse(codes) != issparse(self.codes):
             raise InputError(
-                "codes: dense in some calls of partial_fit and CSR in others; pass one of the two"
+                "codes: some calls of partial_fit had dense codes, others CSR; pass one form only"
             )
         stacked = vstack if issparse(codes) else np.concatenate
         return replace(
@@ -149,8 +149,8 @@ class StreamedClassifier(CodedEstimator, ProbabilisticClassifier):
         """Return the samples seen before and these, checked."""
         if before is None and "model_" in vars(self):
             raise ConfigError(
-                "partial_fit: fit or a file made this model, which keeps no samples; begin with a "
-                "new one (sklearn.base.clone)"
+                "partial_fit: this model keeps no samples, because fit or a file made it; begin "
+                "with a new one (sklearn.base.clone)"
             )
         with input_errors():
             X, y = validate_data(self, X, y, reset=before is None, **self._checks)
@@ -166,19 +166,19 @@ class StreamedClassifier(CodedEstimator, ProbabilisticClassifier):
         if before is not None:
             if not np.array_equal(levels, before.levels):
                 raise ConfigError(
-                    "levels: others than in the first call of partial_fit, whose codes they would "
+                    "levels: differ from the first call of partial_fit, whose codes they would "
                     "change; begin with a new model (sklearn.base.clone)"
                 )
             if fixed != before.fixed:
                 raise ConfigError(
-                    f"{', '.join(_FIXED)}: others than in the first call of partial_fit; begin "
-                    "with a new model (sklearn.base.clone)"
+                    f"{', '.join(_FIXED)}: differ from the first call of partial_fit; begin with "
+                    "a new model (sklearn.base.clone)"
                 )
             return before.with_others(codes, labels, weights)
         absent = np.setdiff1d(np.arange(len(known)), labels)
         if len(absent):
             raise InputError(
-                f"class {known[absent[0]]} has no sample that counts in the first call of "
+                f"class {known[absent[0]]} has no sample of positive weight in the first call of "
                 "partial_fit, which needs one of every class; pass more samples at once"
             )
         return Seen(codes, levels, known, labels, weights, fixed)
@@ -203,7 +203,7 @@ def _checked_classes(classes: ArrayLike | None, known: NDArray | None) -> NDArra
     if classes is None:
         if known is None:
             raise ConfigError(
-                "classes=None: the first call of partial_fit needs all labels there will be, in "
+                "classes=None: the first call of partial_fit needs the labels of all calls, in "
                 "ascending order"
             )
         return known

@@ -28,10 +28,10 @@ from kmaps.maps.capabilities import LocallyTabulated, Regularized, Tabulated
 from kmaps.mercer import check_mercer, kernel_name
 
 _ROUNDING = 1e-9  # part of the largest value that counts as the same
-_NEGLIGIBLE = 1e-6  # part of the largest kernel value that the columns left out may amount to
+_NEGLIGIBLE = 1e-6  # part of the largest kernel value: the columns left out add up to less
 _LAST_DIGITS = 1e-14  # part of the largest kernel value that is rounding
-_WIDE = 16  # columns that are no longer as good as free
-_WIDEST_ROTATION = 32  # columns of a table for each feature; wider ones are left as they are
+_WIDE = 16  # fewer columns cost almost nothing
+_WIDEST_ROTATION = 32  # columns: wider tables, one per feature, are not rotated
 
 
 @dataclass(frozen=True)
@@ -58,8 +58,8 @@ class LocalTables:
 class TwoLevelTables:
     """Features of the ends of blocks of levels, and of the levels between the ends."""
 
-    ends: NDArray[np.float64]  # (L, lanes): the features of each level that all blocks see
-    inside: NDArray[np.float64]  # (L, lanes): features that only the levels of one block see
+    ends: NDArray[np.float64]  # (L, lanes): the features of each level that all blocks share
+    inside: NDArray[np.float64]  # (L, lanes): the features that only the levels of one block have
     block: NDArray[np.intp]  # (L,): the block of each level
 
 
@@ -89,7 +89,7 @@ class Tables:
         block = np.arange(m) // lanes
         kernel = self.values[0] @ self.values[0].T
         last = np.flatnonzero(np.diff(block, append=block[-1] + 1))
-        # The part of the kernel that the ends explain; what remains must not leave its block.
+        # The ends explain a part of the kernel; the rest must stay inside its block.
         rounding = _LAST_DIGITS * np.diagonal(kernel).max()
         ends = kernel[:, last] @ np.linalg.pinv(_columns(kernel[np.ix_(last, last)], rounding)).T
         rest = kernel - ends @ ends.T
@@ -157,7 +157,7 @@ def _neighbours(values: NDArray) -> tuple[NDArray[np.intp], NDArray] | None:
     """
     if values.shape[2] < 2:
         return None
-    # At the end of a bin one of them is zero but for rounding, the same one for every feature.
+    # At the end of a bin one spline is zero except for rounding, for every feature the same.
     values = np.where(np.abs(values) > _ROUNDING * np.abs(values).max(), values, 0)
     first = np.minimum((values != 0).argmax(axis=2), values.shape[2] - 2)
     both = np.take_along_axis(values, first[..., None] + np.arange(2), axis=2)
@@ -208,7 +208,7 @@ def shared(tables: Tables) -> Tables:
     if traces[reference] == 0:
         return Tables(values[:1], tables.scale, tables.cells)
     scale = traces / traces[reference]
-    # Matrices with the same products with random vectors are the same.
+    # Matrices with equal products with random vectors are equal.
     probes = np.random.default_rng(0).random((values.shape[1], 3))
     products = values @ (values.swapaxes(1, 2) @ probes)
     expected = products[reference]
@@ -258,7 +258,7 @@ def _columns(kernel: NDArray, tolerance: float) -> NDArray:
     return columns[:, : max(r, 1)] * (np.diagonal(kernel)[:, None] > 0)
 
 
-_NEAREST = 1e-4  # part of a range that neighbouring levels count as apart, at least
+_NEAREST = 1e-4  # the least distance of neighbouring levels, as a part of the range
 
 
 def smoothed(tables: Tables, levels: NDArray[np.float64], smooth: float) -> Tables:
@@ -301,7 +301,7 @@ def _shrinking(columns: NDArray, places: NDArray, smooth: float) -> NDArray:
         return np.eye(columns.shape[1])
     steps = np.diff(places)[:, None]
     slopes = np.diff(columns, axis=0) / steps
-    # Second derivatives at the inner places, each for half of the two steps next to it.
+    # Second derivatives at the inner places, each for half of the two neighbouring steps.
     curvature = np.diff(slopes, axis=0) / np.sqrt((steps[1:] + steps[:-1]) / 2)
     _, singular, axes = np.linalg.svd(curvature, full_matrices=False)
     lost = 1 - 1 / np.sqrt(1 + smooth * singular**2)

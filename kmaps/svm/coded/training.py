@@ -26,7 +26,7 @@ from kmaps.svm.coded.forms import Layout, choose
 from kmaps.svm.coded.tables import smoothed, tabulate
 
 _BLOCK_VALUES = 1 << 20
-_TOGETHER = 1 << 22  # codes that are dense at a time, if they are to be listed
+_TOGETHER = 1 << 22  # dense codes at a time, before they are listed
 
 
 @dataclass(frozen=True)
@@ -72,8 +72,8 @@ def coded(coder: Coder, X: Any, zero: NDArray[np.intp]) -> CodeRows:
 def rows_of(codes: AnyMatrix, zero: NDArray[np.intp], sparse: float = SPARSE) -> CodeRows:
     """Return codes, dense or CSR, in the form for the compiled loops: listed, if most are ``zero``.
 
-    That is a code (1,) that maps to zero for every feature; (0,): there is none. ``sparse`` is the
-    part of others below which they are listed.
+    ``zero`` (1,) is a code that maps to zero for every feature; (0,): there is none. Other codes
+    are listed if they are less than the part ``sparse`` of all.
     """
     if issparse(codes):
         if list(zero) != [0] or sparse == 0:
@@ -111,7 +111,7 @@ def joined(parts: Iterable[CodeRows]) -> CodeRows:
             features = np.empty(0, own_features.dtype)
         filled = len(codes)
         for whole, own in ((codes, part.codes), (features, own_features)):
-            # Large arrays grow by moving their pages, without a second copy.
+            # Large arrays grow by moving pages, without a second copy.
             whole.resize(filled + len(own), refcheck=False)
             whole[filled:] = own
         bounds.append(filled + part.bounds[1:])
@@ -138,9 +138,9 @@ class CodedRows:
 
     map: Tabulated | ScalarKernel | str  # fitted; or the name of a kernel
     levels: NDArray[np.float64]  # (1 or d, L)
-    coder: Coder  # what made the codes
-    zero: NDArray[np.intp]  # A code (1,) that maps to zero for all features, or none (0,)
-    layout: Layout  # what the codes do in the solver
+    coder: Coder  # made the codes
+    zero: NDArray[np.intp]  # (1,): the code that maps to zero for all features; (0,): there is none
+    layout: Layout  # how the solver uses the codes
     rows: CodeRows  # the codes
     n_features: int
     members: NDArray[np.intp] | None = None  # the rows that count, in order; None: all
@@ -202,7 +202,7 @@ def _without_rows(
 
 def codes_in_memory(n: int, d: int) -> AbstractContextManager[None]:
     """Say how much memory n × d codes need when there is not enough."""
-    what = f"the codes of {n} × {d} values, a byte each,"
+    what = f"the codes of {n} × {d} values, one byte each,"
     return _in_memory(what, n * d, "train on fewer rows or columns")
 
 
@@ -218,7 +218,7 @@ def _in_memory(what: str, n_bytes: int, remedy: str) -> Iterator[None]:
         yield
     except MemoryError:
         needed = f"{what} need {n_bytes / 2**30:.1f} GiB"
-        raise MemoryError(f"{needed}, more than there is: {remedy}") from None
+        raise MemoryError(f"{needed}, more than is free: {remedy}") from None
 
 
 def _level_strategy(map: Tabulated | ScalarKernel | str) -> str:
@@ -232,7 +232,7 @@ def fitted(map: Tabulated | ScalarKernel | str, X: Any) -> Tabulated | ScalarKer
     """Return a copy of a map, fitted to samples; or a kernel as it is."""
     if not isinstance(map, Tabulated):
         return map
-    # Some maps need of X no more than its width.
+    # Some maps need only the width of X.
     return clone(map).fit(X if learns(map) else X[:1])
 
 
@@ -250,7 +250,7 @@ def _check_ready(map: Tabulated | ScalarKernel | str) -> None:
         check_is_fitted(map)
     except NotFittedError:
         raise ConfigError(
-            "levels=…: a map cannot be fitted to codes; pass a fitted one, or a kernel's name"
+            "levels=…: a map cannot be fitted to codes; pass a fitted map or a kernel's name"
         ) from None
 
 

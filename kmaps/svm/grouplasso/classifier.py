@@ -111,7 +111,7 @@ class GroupLassoSVC(LinearClassifier):
         X = np.asfortranarray(counting(X, labels))
         self.timings_: dict[str, float] = {}
         self._fit_probabilities(X, labels)
-        # One thread a problem: times compare, and no digit depends on how many there are.
+        # One thread per problem: times compare, and no digit depends on the number of threads.
         with threadpool_limits(1, user_api="blas"), threads(threads_of(self.n_jobs, 1)):
             fitted = self._timed("train_s", self._train, X.T, labels)
         self._set_weights(np.array([one.weights for one in fitted]), X)

@@ -32,7 +32,7 @@ from kmaps._loops.groups import descend_groups
 from kmaps.svm.losses import Loss
 
 _SWEEPS = 5
-_STRAIGHT = 1e-3  # of the curvature that a row would have, where its loss is straight: it may bend
+_STRAIGHT = 1e-3  # part of a row's curvature that a straight loss gets, because it may bend
 _HALVINGS = 15
 _ROUNDS = 8
 
@@ -147,7 +147,7 @@ class WorkingGroups:
             hessian[c + apart, c] -= unit[c] * unit[c + apart] / lengths[c]
         try:
             factor = cho_factor(hessian, lower=True, overwrite_a=True)
-        except LinAlgError:  # features that are the same: sweeps go on alone
+        except LinAlgError:  # equal features: only sweeps continue
             return step
         step[used] = -cho_solve(factor, self._gradient()[used] + unit)
         return step
@@ -166,8 +166,8 @@ class WorkingGroups:
             step = step / 2
 
 
-_ROUNDED = 2.0  # times C: the steepness of the rounded hinge's slope, from 1/2 before the corner
-_FEWEST = 100  # columns, in at most half as many groups, that may be added at a time
+_ROUNDED = 2.0  # times C: how steep the rounded hinge's slope is, from 1/2 before the corner
+_FEWEST = 100  # columns that may always be added at a time, in at most half as many groups
 
 
 class FeatureColumns(Protocol):
@@ -190,7 +190,7 @@ class GroupSolution:
     weights: NDArray[np.float64]  # (d + 1,): the weight of the bias last
     margins: NDArray[np.float64]  # (n,): y·f(x) of each sample
     objective: float
-    gap: float  # how far the objective may be from its optimum, as a part of it
+    gap: float  # the largest distance of the objective from its optimum, as a part of it
     n_rounds: int
 
 

@@ -75,14 +75,14 @@ def test_some_of_the_rows():
     scores = model.decision_function(X)
     np.testing.assert_array_equal(model.decision_function(part), scores[chosen])
     np.testing.assert_array_equal(model.decision_function(part.take([1, 0])), scores[[3, 5]])
-    with pytest.raises(InputError, match=r"labels of shape \(120,\) for 10 rows, expected one"):
+    with pytest.raises(InputError, match=r"labels of shape \(120,\) for 10 rows: need one"):
         CodedSVC().fit(part, Y)
 
 
 def test_bad_blocks():
     with pytest.raises(InputError, match="no samples"):
         code_rows("chi2", lambda: iter(()))
-    with pytest.raises(InputError, match="a block of 3 features after one of 7"):
+    with pytest.raises(InputError, match="blocks have 7 and 3 features"):
         code_rows("chi2", lambda: iter((X, X[:, :3])))
     bad = X.copy()
     bad[60, 2] = np.nan
@@ -118,7 +118,7 @@ def test_what_is_refused_before_a_block_is_read():
     for model, message in (
         (CodedSVC(loss="hing"), "loss='hing': expected 'hinge'"),
         (CodedSVC(multiclass="one"), "multiclass='one': expected 'ovr'"),
-        (CodedSVC(levels=[0, 1]), "levels=…: samples in blocks are coded here; leave levels out"),
+        (CodedSVC(levels=[0, 1]), "levels=…: fit codes samples in blocks itself"),
     ):
         with pytest.raises(ConfigError, match=message):
             model.prepare_rows(None)

@@ -95,8 +95,8 @@ def test_an_unfinished_machine_says_how_far_it_came(digits):
 @pytest.mark.parametrize(
     ("levels", "message"),
     [
-        (np.arange(257), "levels: 257 of them, a code of one byte can tell 256 apart"),
-        (np.ones((3, 4)), "levels of shape (3, 4): expected (L,) or (64, L), one row for each"),
+        (np.arange(257), "levels: got 257, but codes of one byte have at most 256 levels"),
+        (np.ones((3, 4)), "levels have the shape (3, 4): expected (L,) or (64, L), one row"),
         ([1.0, 0.0], "levels: expected finite numbers in ascending order"),
         ([0.0, np.nan], "levels: expected finite numbers in ascending order"),
         ("many", "levels: expected numbers, (L,) or one row per feature"),
@@ -113,14 +113,14 @@ def test_wrong_samples(digits):
     codes = (16 * X).astype(np.uint8)
     with pytest.raises(InputError, match="codes: expected uint8 of shape"):
         CodedSVC(levels=np.arange(17)).fit(X, y)
-    with pytest.raises(InputError, match="code 16: the table has 16 codes, from 0 on"):
+    with pytest.raises(InputError, match="codes go up to 16: the table has 16 codes, from 0 on"):
         CodedSVC(levels=np.arange(16)).fit(codes, y)
-    with pytest.raises(ConfigError, match="a map cannot be fitted to codes; pass a fitted one"):
+    with pytest.raises(ConfigError, match="a map cannot be fitted to codes; pass a fitted map"):
         CodedSVC(HomogeneousMap(), levels=np.arange(17)).fit(codes, y)
 
 
 OUT_OF_MEMORY = [
-    ("training.Coder.encode", "the codes of 400 × 64 values, a byte each, need 0.0 GiB, more"),
+    ("training.Coder.encode", "the codes of 400 × 64 values, one byte each, need 0.0 GiB, more"),
     ("estimator.solve", "512 weights for each of 2 models at a time, 4 bytes each, need 0.0 GiB"),
 ]
 

@@ -116,12 +116,12 @@ BROKEN = [
     ("weights", with_one((0, 0, 0), np.nan), "weights has values that are not finite"),
     ("weights", with_one((0, 0, 0), np.inf), "weights has values that are not finite"),
     ("cells", with_one((3, 4), 9), "cells has values that are not from"),
-    ("cells", with_one((2, 0), 1), "cells: the first level has another row than the first"),
+    ("cells", with_one((2, 0), 1), "cells: the row of the first level is not the first"),
     ("cells", lambda c: c[:, :9], "cells is uint8 of shape"),
     ("zero", np.array([9]), "zero has values that are not"),
     ("zero", np.array([0, 1]), "zero is int64 of shape (2,), expected"),
     ("ends", lambda e: e[:, :1], "ends is float64 of shape"),
-    ("ends", lambda e: e[::-1], "ends: a range begins above its end"),
+    ("ends", lambda e: e[::-1], "ends: the low end of a range is above"),
     ("levels", lambda v: v[:, ::-1], "levels are not in ascending"),
     ("levels", lambda v: np.tile(v, (2, 1)), "levels is float64 of shape (14, 256), expected flo"),
     ("basis", np.ones((1, 9, 8), np.float32), "basis is float32 of shape (1, 9, 8), expected flo"),
@@ -142,14 +142,14 @@ def test_arrays_that_do_not_fit_are_refused(saved, name, change, message):
     rewrite(path, **{name: change(arrays[name]) if callable(change) else change})
     with pytest.raises(InputError) as caught:
         CodedSVC.load(path)
-    assert str(caught.value).startswith(f"{path}: a damaged model: {message}")
+    assert str(caught.value).startswith(f"{path}: the model is damaged: {message}")
     assert str(caught.value).endswith("; train and save it again")
 
 
 def test_more_levels_than_a_code_can_tell_apart_are_refused(saved):
     path, arrays = saved
     rewrite(path, **{name: np.repeat(arrays[name], 2, axis=1) for name in ("levels", "cells")})
-    with pytest.raises(InputError, match="512 levels and 9 rows of tables, 256 are most"):
+    with pytest.raises(InputError, match="512 levels, 9 rows of tables, not at most 256"):
         CodedSVC.load(path)
 
 
@@ -182,4 +182,4 @@ def test_parameters_that_it_cannot_have(saved, changes, message):
     rewrite(path, header=np.frombuffer(json.dumps(header).encode(), np.uint8))
     with pytest.raises(InputError) as caught:
         CodedSVC.load(path)
-    assert str(caught.value).startswith(f"{path}: a damaged model: {message}")
+    assert str(caught.value).startswith(f"{path}: the model is damaged: {message}")

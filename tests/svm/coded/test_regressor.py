@@ -95,7 +95,7 @@ def test_bad_targets_are_refused():
             CodedSVR().fit(samples, Y, np.zeros(150))
     with pytest.raises(InputError, match="inconsistent numbers of samples"):
         CodedSVR().fit(X, Y[:-1])
-    with pytest.raises(InputError, match=r"targets of shape \(149,\) for 150 rows, expected one"):
+    with pytest.raises(InputError, match=r"targets of shape \(149,\) for 150 rows: need one"):
         CodedSVR().fit(rows, Y[:-1])
     with pytest.raises(InputError, match="y: expected numbers, a target for each row"):
         CodedSVR().fit(rows, ["high"] * 150)

@@ -69,7 +69,7 @@ def test_files_weights_and_rows(tmp_path):
 
 def test_what_is_refused_or_not_reached():
     full = code_rows("chi2", lambda: [X], form="full")
-    with pytest.raises(ConfigError, match="rows coded for form='full'; code them for form='low-r"):
+    with pytest.raises(ConfigError, match="rows are coded for form='full'; code them for"):
         CodedSVC(penalty="l1").fit(full, Y)
     with pytest.warns(ConvergenceWarning, match="after max_iter=1 rounds, above tol=0.0001"):
         CodedSVC(C=10.0, penalty="l1", max_iter=1).fit(X, Y)

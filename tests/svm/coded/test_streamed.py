@@ -83,7 +83,7 @@ def test_the_samples_of_a_call_that_fails_are_left_out(codes):
     X, y = codes
     model = streamed(CodedSVC(levels=LEVELS), codes, PARTS[:2])
     before = model.decision_function(X)
-    with pytest.raises(InputError, match=r"code 17: the table has 17 codes, from 0 on"):
+    with pytest.raises(InputError, match=r"codes go up to 17: the table has 17 codes, from 0 on"):
         model.partial_fit(np.full((5, 64), 17, np.uint8), y[:5])
     np.testing.assert_array_equal(model.decision_function(X), before)
     whole = CodedSVC(levels=LEVELS).fit(X, y)
@@ -103,12 +103,12 @@ def test_fit_begins_anew_and_the_warning_is_the_callers(codes):
 
 
 FIRST = [
-    (None, "classes=None: the first call of partial_fit needs all labels there will be, in asc"),
+    (None, "classes=None: the first call of partial_fit needs the labels of all calls"),
     ([1, 0, 2, 3], "classes=[1, 0, 2, 3]: expected two or more different labels in ascending"),
     ([0, 0, 1], "classes=[0, 0, 1]: expected two or more different labels in ascending order"),
     ([0], "classes=[0]: expected two or more different labels in ascending order"),
     ([0, 1], "label 2 is none of classes=[0, 1]"),
-    ([*CLASSES, 4], "class 4 has no sample that counts in the first call of"),
+    ([*CLASSES, 4], "class 4 has no sample of positive weight in the first call of"),
     (["a", "b"], "label 0 is none of classes=['a', 'b']"),
 ]
 
@@ -127,16 +127,16 @@ def test_bad_streams(codes, tmp_path):
     model.save(tmp_path / "model.npz")
     for message, given in (
         ("classes=[0, 1]: the first call of partial_fit had [", {"classes": [0, 1]}),
-        ("codes: dense in some calls of partial_fit and CSR in oth", {"X": csr_array(X)}),
+        ("codes: some calls of partial_fit had dense codes, others", {"X": csr_array(X)}),
         ("X has 10 features, but CodedSVC is expecting 64", {"X": X[:, :10]}),
     ):
         with pytest.raises(KmapsError) as refused:
             model.partial_fit(**{"X": X, "y": y} | given)
         assert str(refused.value).startswith(message)
-    with pytest.raises(ConfigError, match="levels: others than in the first call of partial_fit, "):
+    with pytest.raises(ConfigError, match="levels: differ from the first call of partial_fit, "):
         model.set_params(levels=LEVELS * 2).partial_fit(X, y)
-    with pytest.raises(ConfigError, match="map, penalty, multiclass: others than in the first ca"):
+    with pytest.raises(ConfigError, match="map, penalty, multiclass: differ from the first call"):
         model.set_params(levels=LEVELS, multiclass="ovo").partial_fit(X, y)
     for made in (CodedSVC(levels=LEVELS).fit(X, y), load_model(tmp_path / "model.npz")):
-        with pytest.raises(ConfigError, match="partial_fit: fit or a file made this model, which "):
+        with pytest.raises(ConfigError, match="partial_fit: this model keeps no samples, "):
             made.partial_fit(X, y, classes=CLASSES)
