@@ -9,7 +9,7 @@ import numpy as np
 from kmaps.bench.report.document import FORMS, Code, Page, Picture, Section, Table, Text, as_text
 from kmaps.models import Evaluation
 
-_WIDEST = 20  # classes of a confusion matrix that is shown whole
+_WIDEST = 20  # with more classes, a confusion matrix is not shown whole
 _MATRIX = " (the whole matrix: --confusion FILE)"
 _OF_CLASSES = "recall, %", "precision, %", "ROC AUC", "average precision"
 _INTERVALS = "The intervals (Wilson's, 95 %) apply to this model on other rows like these."
@@ -55,7 +55,7 @@ def _scores(found: Evaluation) -> list[list[str]]:
 
 
 def _interval(right: int, n: int) -> str:
-    from scipy.stats import binomtest  # which takes half a second
+    from scipy.stats import binomtest  # takes half a second
 
     found = binomtest(right, n).proportion_ci(method="wilson")
     return f"{100 * found.low:.2f} to {100 * found.high:.2f} %"

@@ -30,7 +30,7 @@ FILE = "sample.npz"
 
 _SEED = 0
 _FEWEST = 2  # rows of a class: one to train on, one to be held out
-_PAIRED = range(3, 21)  # classes: more have too many pairs, two have one model either way
+_PAIRED = range(3, 21)  # classes: more have too many pairs, and two need one model in both cases
 _MAPS: tuple[dict[str, Any], ...] = (
     {"map": "intersection", "n_bins": 1, "solver": "coded"},  # one bin: the linear model
     {"map": "homogeneous", "kernel": "chi2", "order": 1, "solver": "coded"},
@@ -95,9 +95,9 @@ WANTED: dict[str, Callable[[Record], bool]] = {
 
 @dataclass(frozen=True)
 class Recommendation:
-    records: list[Record]  # of all models, those that failed among them
-    choices: list[Choice]  # those that no other one beats, the best one first, then named ones
-    points: list[Point]  # all within the limits, the choices first, as a figure numbers them
+    records: list[Record]  # records of all models, including failed ones
+    choices: list[Choice]  # models that no other one beats, the best one first, then named ones
+    points: list[Point]  # all models within the limits, in the order of a figure: choices first
     named: dict[str, int | None]  # the number of the best choice for each of WANTED, from 1
 
     @property
@@ -114,7 +114,7 @@ def draw_sample(source: LabelledRows, n_rows: int, folder: Path) -> NDArray:
 
     The file is read twice, block by block: for its labels, which are returned, and for the rows.
     """
-    for _ in source.blocks():  # the labels of a file are known once it was read
+    for _ in source.blocks():  # the labels of a file are known after reading
         pass
     y = source.labels()
     chosen = np.sort(stratified_sample(y, n_rows, _SEED))
@@ -186,11 +186,11 @@ def recommend(
     """
     write_definition(folder, content(n_classes, hold_out=hold_out, exact_only=exact_only), None)
     experiment = load(folder / DEFINITION)
-    how = {"jobs": threads or num_threads(), "threads": 1}  # few of the searches use more threads
+    how = {"jobs": threads or num_threads(), "threads": 1}  # few searches use more threads
     records = run(experiment, folder, **how, progress=progress, command=command).records
     measured = [record for record in records if record["status"] == "ok"]
     if not measured:
-        raise CellsFailed(f"all {len(records)} models failed, the first: {records[0]['error']}")
+        raise CellsFailed(f"all {len(records)} models failed; first error: {records[0]['error']}")
     fitting = [record for record in measured if limits.hold(record)]
     if not fitting:
         raise NothingMeasured(_nearest(measured, limits))
@@ -252,7 +252,7 @@ def options_of(record: Record) -> list[str]:
     options = [*_kernel_options(record), "-C", f"{record['C']:g}"]
     if record["reduction"] != "ovr":
         options += ["--set", f"multiclass={record['reduction']}"]
-    return [*options, "--loss", "squared_hinge"]  # all of those above
+    return [*options, "--loss", "squared_hinge"]  # all models above
 
 
 def _kernel_options(record: Record) -> list[str]:

@@ -11,5 +11,5 @@ SUFFIXES = (".png", ".svg", ".pdf")
 def check_figure(path: Path, *, force: bool = False) -> None:
     """Refuse a figure that cannot be written, before anything is measured or drawn."""
     if path.suffix not in SUFFIXES:
-        raise InputError(f"{path}: a figure is a .png, .svg or .pdf file; name it so")
+        raise InputError(f"{path}: the name of a figure ends in .png, .svg or .pdf")
     check_target(path, force=force)

@@ -28,7 +28,7 @@ HELD = 0.25
 
 _SPANS = {"ratios": "y / x", "differences": "y - x"}
 ERROR = ("approximation - kernel", "(approximation - kernel) / kernel")
-_POINTS = 601  # values in a range: enough for steps to look upright
+_POINTS = 601  # values in a range: with as many, steps look upright
 _GREY = {"color": "0.4"}
 _SHOWN = 1.6  # largest error shown, as a multiple of the median of the maps' largest errors
 
@@ -79,7 +79,7 @@ def _over(records: Sequence[Record], of: type, needed: str) -> list[Record]:
     """Return the records whose range is of one kind, which is written as ``needed``."""
     shown = [r for r in records if isinstance(parse_range(r["options"]["range"]), of)]
     if not shown:
-        raise ConfigError(f"figures: one of them needs a range {needed}, and there is none")
+        raise ConfigError(f"figures: one of them needs a range {needed}; add one to ranges")
     return shown
 
 
@@ -172,7 +172,7 @@ def draw_kernels(records: Sequence[Record], path: Path) -> None:
         if name in KERNELS:
             kernel = KERNELS[name]
             spectrum = kernel.spectrum(omega)
-            if not np.isfinite(spectrum).all():  # a Dirac at 0 would be an empty line
+            if not np.isfinite(spectrum).all():  # a Dirac at 0 cannot be drawn
                 spectrum = np.full(len(omega), np.nan)
             curves = (x, kernel(x, HELD)), (lam, kernel.signature(lam)), (omega, spectrum)
             series += [

@@ -13,7 +13,7 @@ from kmaps.bench.records.measures import MEASURES, accuracy_of
 from kmaps.bench.records.summary import kernel_order
 from kmaps.bench.report.front import COSTS, Point, front, points_of
 
-TITLES = {  # titles of axes, shorter or plainer than in tables
+TITLES = {  # titles of axes are shorter or plainer than in tables
     "time": "training (fit, encode, convert, train), s",
     "predict": "all test samples, s",
     "memory": "peak memory beyond the data, MB",
@@ -21,8 +21,8 @@ TITLES = {  # titles of axes, shorter or plainer than in tables
 }
 
 _SIZE = 7.0
-_ROW = 0.17  # inches that the name of a row takes
-_LETTER = 0.075  # inches of a letter of it
+_ROW = 0.17  # inches for the name of a row
+_LETTER = 0.075  # inches for a letter of it
 _FEW = 8  # ticks
 
 
@@ -163,7 +163,7 @@ def draw_front(
             style.title(one.ax_, group)
     longest = max((len(point.name) for point in points), default=0)
     figure.set_figwidth(figure.get_figwidth() + _LETTER * longest)
-    figure.draw_without_rendering()  # for the heights of the axes
+    figure.draw_without_rendering()  # gives the heights of the axes
     for one in shown:
         place = one.ax_.get_subplotspec()
         if place.is_last_col() or one is shown[-1]:

@@ -9,10 +9,10 @@ from kmaps.bench.figures import style
 from kmaps.errors import NothingMeasured
 from kmaps.models import Evaluation
 
-_COUNTED = 20  # classes up to which each cell shows its number
-_NAMED = 40  # and each class its name
+_COUNTED = 20  # with at most so many classes, each cell shows its number
+_NAMED = 40  # with at most so many, each class has its name
 _COLORS = "Blues"
-_DARK = 0.5  # a share on which white is read better than black
+_DARK = 0.5  # on larger shares white is easier to read than black
 
 
 def draw_confusion(found: Evaluation, path: Path) -> None:
@@ -44,7 +44,7 @@ def draw_confusion(found: Evaluation, path: Path) -> None:
 def draw_reliability(evaluation: Evaluation, path: Path) -> None:
     """Draw how often the most probable class is right, of an evaluation with a calibration."""
     if (found := evaluation.calibration) is None:
-        raise NothingMeasured("a model without probabilities has no calibration to draw")
+        raise NothingMeasured("there is no calibration to draw: the model has no probabilities")
     figure = Figure(figsize=(4.4, 5.2), dpi=style.DPI, layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
     above.plot([0, 1], [0, 1], color="0.6", linewidth=0.8, linestyle="--")

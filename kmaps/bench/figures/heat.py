@@ -18,9 +18,9 @@ from kmaps.bench.work.errors import SquareErrors
 
 _MOST_COLUMNS = 7
 _SIDE = 1.75  # inches
-_LINEAR = 1e-3  # of the largest error: up to there colours are linear
+_LINEAR = 1e-3  # part of the largest error: below it, colours are linear
 _XY = "x to the right, y upwards"
-_TITLE = 20  # characters that fit above it
+_TITLE = 20  # characters that fit above a tile
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,10 +41,10 @@ class Bar:
     title: str
     colors: str
     texts: Sequence[str]
-    places: Sequence[float] = ()  # of the texts, from 0 to 1; else at equal distances
+    places: Sequence[float] = ()  # of the texts, from 0 to 1; by default at equal distances
 
 
-TileLine = tuple[str, list[tuple[str, Tile | None]]]  # its heading, and its titles and tiles
+TileLine = tuple[str, list[tuple[str, Tile | None]]]  # its heading, titles and tiles
 
 
 def draw_tiles(panels: Mapping[str, Mapping[str, Tile]], bar: Bar, path: Path) -> None:
@@ -126,7 +126,7 @@ def _draw_bar(figure: Figure, grid: NDArray, bar: Bar) -> None:
         ScalarMappable(cmap=bar.colors),
         ax=grid,
         location="right",
-        shrink=min(0.6, 2 / len(grid)),  # of two tiles at most
+        shrink=min(0.6, 2 / len(grid)),  # at most as high as two tiles
         aspect=20,
     )
     places = bar.places or np.linspace(0, 1, len(bar.texts))

@@ -27,7 +27,7 @@ def draw_falls(records: Sequence[Record], path: Path) -> None:
         shown = [law for law in laws if law.quantity == name]
         labels = {law.label for law in shown}
         panel = f"{fits.ERRORS[name]}, per feature"
-        if several and len(labels) == 1:  # said once, so that a kernel looks alike in all panels
+        if several and len(labels) == 1:  # so that a kernel looks the same in all panels
             panel += f" ({labels.pop()})"
         for law in shown:
             label = f"{law.kernel}, {law.label}" if len(labels) > 1 else law.kernel
@@ -59,7 +59,7 @@ def draw_convergence(records: Sequence[Record], path: Path) -> None:
         for errors in shown:
             law, part = errors["rms"], errors["additive_rms"].values[0]
             series.append(Series(kernel, law.label, law.at, law.values))
-            if part > lowest:  # what lies below is of no account
+            if part > lowest:  # lower parts do not matter
                 stays.setdefault(part, law.label)
         series += [Series(kernel, "", [], y, "level", hue=hue) for y, hue in stays.items()]
     m = sorted({int(size) for errors in found for size in errors["rms"].at})

@@ -23,7 +23,7 @@ OUTPUTS: dict[str, Callable[[int], int]] = {
 """The parameters that decide the outputs of a feature: a line goes through their values."""
 
 _LEVELS = {"exact": "-", "exact-coded": "--", "linear": ":"}
-_APART = 0.12  # outputs between the bars of two lines at the same number of outputs
+_APART = 0.12  # outputs between the bars of two lines with the same number of outputs
 _LEVEL = {"color": "black", "linewidth": 0.6, "linestyle": (0, (4, 3)), "zorder": 1}
 _EXACT = "*PXd"  # in black
 _COSTS = {"us": "test, µs per sample", "kept": "projections to compute"}
@@ -67,7 +67,7 @@ def accuracy_lines(
 
 
 def _outputs(record: Record) -> int:
-    # Not from the encoded columns: rows of codes have one per feature, whatever the map.
+    # The encoded columns do not say it: codes have one column per feature for any map.
     given = [of(record["params"][name]) for name, of in OUTPUTS.items() if name in record["params"]]
     return given[0] if given else 1
 

@@ -36,7 +36,7 @@ class Axis:
     log: bool = False
     at: Sequence[int] = ()  # ticks at these places only
     limits: tuple[float, float] | None = None
-    rotation: int = 0  # of the ticks' texts, degrees
+    rotation: int = 0  # of the ticks' texts, in degrees
 
 
 Axes_ = Axis | Mapping[str, Axis]  # an axis of all panels, or the axis of each
@@ -49,13 +49,13 @@ class Series:
     panel: str
     label: str
     x: ArrayLike
-    y: ArrayLike  # of a level its single y
+    y: ArrayLike  # for the style "level", a single y
     style: str = "line"  # a key of STYLES
     error: ArrayLike | None = None
-    hue: Hashable = None  # has a colour and a marker; by default the label
-    dash: int | None = None  # by default the dashes of its hue, for lines and curves
-    end: str = ""  # a text at the right end of the axes, as high as the last point
-    look: Mapping[str, Any] = field(default_factory=dict)  # replaces keywords of the style
+    hue: Hashable = None  # equal hues share a colour and a marker; by default the label
+    dash: int | None = None  # for lines and curves; by default the dashes of the hue
+    end: str = ""  # a text at the right end of the axes, next to the last point
+    look: Mapping[str, Any] = field(default_factory=dict)  # replaces arguments of the style
 
 
 def draw_series(
@@ -124,7 +124,7 @@ def _draw(ax: Axes, one: Series, hues: Sequence[Hashable]) -> list[tuple[float, 
     """Draw a series; return the text at its end, with its place and its colour."""
     i = hues.index(_hue(one)) if _hue(one) in hues else 0
     dash = one.dash if one.dash is not None else i if one.style in ("curve", "line") else 0
-    # Where colours come again, markers are others; one that hides another is smaller.
+    # If colours repeat, markers differ; a marker that hides another one is smaller.
     look: dict[str, Any] = {
         "color": style.color(i),
         "marker": style.marker(i + i // len(style.COLORS)),
@@ -155,7 +155,7 @@ def _dress(ax: Axes, line: AxisLine, axis: Axis) -> None:
         style.log_axis(line)
     elif axis.at:
         line.set_ticks(axis.at)
-        if len(axis.at) == 1:  # else error bars side by side would fill the axes, as if far apart
+        if len(axis.at) == 1:  # error bars next to each other must not fill the axes
             ax.set_xlim(axis.at[0] - 1, axis.at[0] + 1)
     if axis.limits is not None:
         ax.set_ylim(axis.limits)

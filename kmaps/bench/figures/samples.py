@@ -123,7 +123,7 @@ def _strokes(
     colors = np.zeros((len(lines), 4))
     colors[:, 0] = 0.8
     colors[:, 3] = strength.ravel()
-    seen = colors[:, 3] > 1 / 255  # the others would only make files larger
+    seen = colors[:, 3] > 1 / 255  # invisible pixels would only make files larger
     ax.add_collection(LineCollection(lines[seen], colors=colors[seen], linewidths=1.2))
 
 
@@ -153,7 +153,7 @@ def _word_panels(
 
 def _dots(ax: Axes, image: GreyImage, dots: NDArray, words: NDArray, divisions: int) -> None:
     _show(ax, image, 0.35)
-    # Neighbouring numbers say nothing of words: spread them over the colours.
+    # Words with neighbouring numbers are unrelated: spread them over the colours.
     ax.scatter(*dots.T, 5, words * 37 % 256, cmap="hsv", vmin=0, vmax=255, lw=0, rasterized=True)
     for part in range(1, divisions):
         for line, side in ((ax.axhline, image.shape[0]), (ax.axvline, image.shape[1])):

@@ -34,7 +34,7 @@ DASHES = ("-", "--", "-.")
 """Three dashes and eight colours have no common divisor: 24 lines differ in one or both."""
 
 DPI = 150
-HEAT_DPI = 110  # a heat map is no sharper with more, only larger
+HEAT_DPI = 110  # more would make heat maps larger, not sharper
 
 _AS_TEXT = {"pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "kmaps"}
 
@@ -42,9 +42,9 @@ WHITE_EDGE = {"markeredgecolor": "white", "markeredgewidth": 0.6}
 EXACT_WIDTH = 2.4
 LINE_WIDTH = 1.3
 _MOST_COLUMNS = 3
-_GREYS = 32  # of text, in a palette of 256 colours
-_POWER = re.compile(r"\$n\^\{[-\d.]+\}\$")  # a formula, of all that is written at ends of lines
-_FINE = 3.0  # decades, on which a logarithmic axis has numbers between powers of ten
+_GREYS = 32  # greys for text, in a palette of 256 colours
+_POWER = re.compile(r"\$n\^\{[-\d.]+\}\$")  # the only formula at the ends of lines
+_FINE = 3.0  # decades: a shorter logarithmic axis has numbers between powers of ten
 
 
 def color(i: int) -> str:
@@ -55,7 +55,7 @@ def dash(i: int) -> str:
     return DASHES[i % len(DASHES)]
 
 
-NOTHING = "none of the rows that were measured belongs into this figure"
+NOTHING = "none of the measured rows belongs in this figure"
 
 
 def marker(i: int) -> str:
@@ -147,7 +147,7 @@ def legend_of(figure: Figure, handles: Sequence[Artist], labels: Sequence[str]) 
     """Name handles below the axes, in as many columns as there is room for; return the lines."""
     if not labels:
         return 0
-    entry = 0.6 + 0.078 * max(map(len, labels))  # inches of one, for small type
+    entry = 0.6 + 0.078 * max(map(len, labels))  # inches per entry, in small type
     columns = max(1, min(len(labels), int(figure.get_figwidth() / entry)))
     lines = -(-len(labels) // columns)
     figure.legend(
@@ -163,14 +163,14 @@ def legend_of(figure: Figure, handles: Sequence[Artist], labels: Sequence[str]) 
 
 def mark_ends(ax: Axes, ends: Iterable[tuple[float, str, str]], gap: float = 0.055) -> None:
     """Write texts, given as (y, text, colour), at the right end, ``gap`` of the height apart."""
-    right, _ = ax.get_xlim()[1], ax.get_ylim()  # brings the limits up to date
+    right, _ = ax.get_xlim()[1], ax.get_ylim()  # updates the limits
     to_axes = ax.transData + ax.transAxes.inverted()
     ends = sorted(ends)
     true = [float(to_axes.transform((right, value))[1]) for value, *_ in ends]
     places = true.copy()
     for i in range(1, len(places)):
         places[i] = max(places[i], places[i - 1] + gap)
-    for i in reversed(range(len(places))):  # back below the top
+    for i in reversed(range(len(places))):  # back inside the axes
         places[i] = min(places[i], places[i + 1] - gap if i + 1 < len(places) else 1.0)
     for (_, text, shade), at, place in zip(ends, true, places, strict=True):
         ax.annotate(

@@ -43,13 +43,13 @@ def _half(module: str, name: str) -> Callable[[Any], Any]:
     return accept
 
 
-KINDS: "Registry[Kind]" = Registry(  # what measures each kind
+KINDS: "Registry[Kind]" = Registry(  # measures each kind
     {name: f"{package}.measure.KIND" for name, package in PACKAGES.items()},
     "kmaps.kinds",
     _half("measure", "KIND"),
 )
 
-SHOWN: "Registry[Shown]" = Registry(  # what shows the records of each kind
+SHOWN: "Registry[Shown]" = Registry(  # shows the records of each kind
     {name: f"{package}.show.SHOWN" for name, package in PACKAGES.items()},
     "kmaps.kinds",
     _half("show", "SHOWN"),
@@ -61,8 +61,8 @@ def shown_of(records: list[dict]) -> "Shown":
     name = records[0]["kind"]
     if name not in SHOWN:
         raise ConfigError(
-            f"records of the kind {name!r}, which this version of kmaps does not know "
-            f"(known: {', '.join(SHOWN)})"
+            f"the records have the kind {name!r}, which this version of kmaps does not know "
+            f"(known: {', '.join(SHOWN)}); update kmaps"
         )
     return SHOWN[name]
 

@@ -128,10 +128,10 @@ class Kind(ABC):
 
     model: ClassVar[type[Experiment]]  # the keys of its YAML files
     shown: ClassVar[Shown]  # its other half
-    row_keys: ClassVar[tuple[str, ...]] = ()  # in an entry of `maps`, no parameters of its map
-    has_images: ClassVar[bool] = False  # some of which --skip-bad may leave out
-    chooses_C: ClassVar[bool] = False  # so that its cells can be measured with another one
-    takes_estimators: ClassVar[bool] = False  # third-party ones, as rows
+    row_keys: ClassVar[tuple[str, ...]] = ()  # keys of `maps`, not of its maps
+    has_images: ClassVar[bool] = False  # --skip-bad may leave some of them out
+    chooses_C: ClassVar[bool] = False  # then its cells can be measured with another C
+    takes_estimators: ClassVar[bool] = False  # third-party estimators, as rows
     work: ClassVar[tuple[str, ...]] = ()  # modules that measuring imports
 
     def mistakes(self, root: Node, content: dict[str, Any]) -> Iterable[Mistake]:

@@ -60,7 +60,7 @@ def load_whole(
         )
     path = known[str(name_or_path)]
     loaded = _checked(_text_of(path), str(path), preset, changes)
-    loaded.experiment._folder = None  # it names nothing next to it
+    loaded.experiment._folder = None  # it names no files next to it
     return loaded
 
 
@@ -70,7 +70,7 @@ def _text_of(path: Path) -> str:
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
-        raise ConfigError(f"{path}: not a text file in UTF-8") from None
+        raise ConfigError(f"{path}: is not a text file in UTF-8") from None
 
 
 def parse(text: str, source: str = "experiment.yaml", preset: str | None = None) -> Experiment:
@@ -96,7 +96,7 @@ def _checked(
         lines = [one_line(_line(source, mistake)) for mistake in sorted(mistakes)]
         raise Mistakes("\n".join(lines))
     if preset not in variants:
-        known = ", ".join(filter(None, variants)) or "it has none"
+        known = ", ".join(filter(None, variants)) or "none"
         raise ConfigError(f"{source}: unknown preset {preset!r} (known: {known})")
     meant = {key: value for key, value in variants[preset][1].items() if key != "presets"}
     if changes:
@@ -158,7 +158,7 @@ def _presets(root: yaml.Node, content: dict[str, Any]) -> dict[str, tuple[yaml.N
         for name, preset in node.value:
             keys = presets.get(name.value)
             if not isinstance(keys, dict):
-                continue  # the model reports it
+                continue  # the model reports the mistake
             kept = [pair for pair in root.value if pair[0].value not in keys]
             nodes = yaml.MappingNode(root.tag, kept + preset.value, root.start_mark, root.end_mark)
             title = f"{content.get('experiment')}-{name.value}"
@@ -207,7 +207,7 @@ def _from_pydantic(root: yaml.Node, whole: type[Model], error: Any) -> positions
     if kind == "extra_forbidden":
         model = whole
         for step in place[:-1]:
-            if isinstance(step, str):  # an item of a list is of the list's type
+            if isinstance(step, str):  # items of a list have the list's type
                 model = model.model_fields[step].annotation
                 model = next(iter(get_args(model)), model)
         return positions.at(
@@ -261,7 +261,7 @@ def _why_none(selection: Mapping[str, Any], lines: Lines) -> str:
             return f"no row has {name!r}{suggest(name, names) or _known(names)}"
         if not _picks({name: value}, lines):
             return f"no row has {name}: {value}{suggest(value, known) or _known(known)}"
-    return "no row has all of this"
+    return "no row has all of these values"
 
 
 def _known(words: Iterable[str]) -> str:
@@ -270,10 +270,10 @@ def _known(words: Iterable[str]) -> str:
 
 def _why_no_two(entry: Mapping[str, Any]) -> str:
     if entry["against"]:
-        return "left and right pick no row in common, which a claim with 'against' is about"
+        return "left and right pick no common row, and a claim with 'against' compares common rows"
     of_kernels = f" of the kernels {', '.join(entry['kernels'])}" if entry["kernels"] else ""
     return (
-        f"left and right pick no two rows to compare{of_kernels}: these are of one reduction and, "
-        "where neither side names the kernel, of one kernel, and agree in all parameters that "
-        "neither side names"
+        f"left and right pick no two rows to compare{of_kernels}: two rows must have the same "
+        "reduction, the same kernel unless a side names it, and the same values of all parameters "
+        "that neither side names"
     )

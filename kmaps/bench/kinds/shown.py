@@ -52,8 +52,8 @@ def _arrays_of(records: Sequence[Record], folder: Path, name: str) -> dict[str, 
     missing = [key for key in keys if key not in arrays]
     if missing:
         raise DataError(
-            f"{folder}: the figure {name} needs the arrays of {len(missing)} of {len(keys)} "
-            "cells, which are not there; measure them again in another folder "
+            f"{folder}: the figure {name} needs arrays, which {len(missing)} of {len(keys)} cells "
+            "lack; measure them again in another folder "
             f"(kmaps run {records[0]['experiment']} --out FOLDER)"
         )
     return arrays
@@ -107,7 +107,7 @@ def draw_figures(
         return
     ok = without_doubtful_times(with_times(measured, folder))
     for name, figure in wanted.items():
-        # Of some rows alone there may be nothing in one; `kmaps plot --figure` says so.
+        # A figure of some rows alone may be empty; `kmaps plot --figure` reports it.
         with suppress(NothingMeasured):
             for suffix in (".svg", ".png"):
                 figure.write(name, ok, folder, folder / f"{name}{suffix}")

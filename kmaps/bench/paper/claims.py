@@ -16,7 +16,7 @@ from kmaps.bench.records.columns import Record
 from kmaps.bench.records.measures import MEASURES
 from kmaps.bench.records.times import has_doubtful_times
 
-COUNTED = (  # columns without chance: the same cell gives the same number on every computer
+COUNTED = (  # columns without chance: every computer gives the same number for a cell
     *("train_bytes", "paper_train_bytes", "table_bytes", "gram_bytes", "copy_bytes"),
     *("linf", "rms", "l1", "error_bound", "dim"),
 )
@@ -90,7 +90,7 @@ def _ratio(
         return unknown(exact_ratio(lefts, rights).value, "one of the numbers is zero")
     found = measured_ratio(left, right)
     once = _is_redrawn(pairs) and any(record["draw"] is None for record in pairs[0])
-    if once and len(pairs) > 1:  # next to every draw, but measured a single time
+    if once and len(pairs) > 1:  # the row stands next to every draw, but was measured once
         return replace(found, note="one of the two rows was measured once")
     return found
 
@@ -109,9 +109,9 @@ def _design(pairs: Sequence[table_lines.Pair]) -> Design:
         return RepeatedDraws()
     splits = [left["split"] for left, _ in pairs]
     sizes = record["n_train"], record["n_test"]
-    if None in sizes:  # as if half of all samples were tested on: as wide as it gets
+    if None in sizes:  # assume that half of all samples are the test set: the widest interval
         return design_of(record["protocol"], splits, 1, 1)
-    # Where each class is drawn alone, almost all of a small one is in every split.
+    # If classes are drawn one by one, almost all of a small class is in every split.
     drawn = isinstance(record["protocol"].get("train"), int)
     n_pool = n_samples(record["dataset"]) if drawn else None
     return design_of(record["protocol"], splits, *sizes, n_pool)

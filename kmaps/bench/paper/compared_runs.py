@@ -42,7 +42,7 @@ class Compared:
 
     row: str
     measure: str
-    values: tuple[tuple[float, ...], ...]  # run by run, split by split; empty where it has none
+    values: tuple[tuple[float, ...], ...]  # run by run, split by split; may be empty
     estimates: tuple[Estimate | None, ...]  # of each run after the first; None without a pair
 
 
@@ -63,7 +63,7 @@ def compare_runs(runs: Sequence[Run], measures: Sequence[str]) -> list[Compared]
     shown = [one for one in found if any(one.values)]
     if not any(sum(map(bool, one.values)) > 1 for one in shown):
         names = ", ".join(run.name for run in runs)
-        raise NothingMeasured(f"{names}: no row in common by {', '.join(measures)}")
+        raise NothingMeasured(f"{names}: have no row in common by {', '.join(measures)}")
     return shown
 
 

@@ -19,7 +19,7 @@ class RandomSplits:
 
     n_train: int  # samples of one split
     n_test: int
-    n_pool: int | None = None  # samples that the splits draw from; None when that is not on record
+    n_pool: int | None = None  # samples that the splits draw from; None if not on record
 
     @property
     def correlation(self) -> float:
@@ -93,7 +93,7 @@ def design_of(
     return RandomSplits(n_train, n_test, n_pool) if drawn else RepeatedDraws()
 
 
-_AT_END = 1e-12  # of ± 1, where the score is not defined
+_AT_END = 1e-12  # from ± 1, where the score is not defined
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +103,7 @@ class Outcomes:
     left: NDArray[np.bool_]  # the same samples in the same order
     right: NDArray[np.bool_]
     weights: NDArray[np.float64] | None = None  # of a mean over classes: 1 / samples of the class
-    samples: NDArray[np.integer] | None = None  # which of the dataset they are, where on record
+    samples: NDArray[np.integer] | None = None  # their numbers in the dataset, if on record
 
     @cached_property
     def shares(self) -> NDArray[np.float64]:

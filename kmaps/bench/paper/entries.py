@@ -42,7 +42,7 @@ def about(name: str) -> str:
 
 
 def claim_entries(names: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
-    """Return the claims of each experiment that comes with kmaps, by its name; none of others."""
+    """Return the claims of each packaged experiment by its name; other experiments have none."""
     return {name: [_whole(entry) for entry in _read(name).get("claims", [])] for name in names}
 
 

@@ -155,7 +155,7 @@ def crossed_sets(
         groups = [[outcomes[place] for place in of_test] for of_test in places.T]
         of_samples = [_of_samples(group, n_tests) for group in groups]
         n, together = outcomes[0].n_effective, sum(variance for variance, _ in of_samples)
-        # As many samples as the mean over the choices of training sets is worth.
+        # The number of samples that the mean over the choices of training sets is worth.
         floor = _score_bounds(outcomes, n * (_within(outcomes) / together if together else n_tests))
         found = _estimate(differences, of_samples, floor, f"paired, {n_tests} test sets", _ON_THESE)
         beyond = _estimate(differences, parts + of_samples, floor, method).bounds
@@ -243,7 +243,7 @@ def _points(bounds: Bounds) -> Bounds:
     return in_points
 
 
-_SAME = 1e-12  # of logarithms of ratios, which are rounded
+_SAME = 1e-12  # smaller differences of logarithms are rounding
 
 
 def exact_ratio(left: Sequence[float], right: Sequence[float]) -> Estimate:
@@ -293,7 +293,7 @@ def _ratio_estimate(center: float, parts: Parts, method: str) -> Estimate:
     of_logs = _t_bounds(center, parts)
 
     def bounds(alpha: float) -> tuple[float, float]:
-        # Beyond what a float holds, as alpha falls: no bound at all.
+        # With a tiny alpha a bound can exceed all floats: then there is none.
         with np.errstate(over="ignore"):
             low, high = np.exp(of_logs(alpha))
         return float(low), float(high)

@@ -43,10 +43,10 @@ class PrintedTable:
     paper: str  # the paper's short name; the table as the paper calls it
     table: str
     title: str
-    reference_row: str  # of the time that all times are divided by; empty where there are none
+    reference_row: str  # the row whose time divides all times; empty without times
     reference_column: str
-    splits: str  # over how many random splits the paper averages; empty where none is random
-    note: str  # how our runs differ from the paper's, where that matters for all numbers
+    splits: str  # the number of random splits that the paper averages; empty without any
+    note: str  # how our runs differ from the paper's, if this affects all numbers
 
 
 @dataclass(frozen=True)
@@ -57,17 +57,17 @@ class PrintedNumber:
     that row; ``sum-of-squares`` is the sum of the squared errors over all pairs.
     """
 
-    paper: str  # where it stands, in the paper's words
+    paper: str  # its place, in the paper's words
     table: str
     row: str
     column: str
     text: str  # the number as printed
     unit: str  # %, s, MB, or empty for errors of kernels
     note: str
-    experiment: str  # the experiment that measures it; empty when none does
+    experiment: str  # the experiment that measures it, or empty
     select: str
     measure: str
-    reason: str  # why no experiment measures it; empty when one does
+    reason: str  # why no experiment measures it, or empty
 
     @property
     def name(self) -> str:

@@ -28,7 +28,7 @@ _MORE = Markdown(
     "comparison, measure and figure, and the conditions. The records are in `records.jsonl`."
 )
 _SAME = ("cpu", "cores", "threads", "jobs", "python", "commit", "map_version")
-_LOAD = ("load_before", "load_after", "other_cpus", "stolen_cpus")  # of the computer, meanwhile
+_LOAD = ("load_before", "load_after", "other_cpus", "stolen_cpus")  # the computer's load meanwhile
 _BARS = dict.fromkeys(("costs", "front", "trade-off", "sparsity"), "; bars are standard deviations")
 _BARS["accuracy"] = "; bars are one standard error"
 _MOST_FAILED = 20  # cells that are named
@@ -94,7 +94,7 @@ def _state(records: Sequence[Record]) -> list[Part]:
     if failed:
         rows = [[cell_name(one), str(one["error"] or "")] for one in failed[:_MOST_FAILED]]
         parts.append(Table(["failed", "why"], rows, texts=2))
-    # An exact kernel next to random maps has no draws, and lacks none.
+    # An exact kernel has no draws, so next to random maps it lacks none.
     cells: dict[bool, Counter[tuple]] = {True: Counter(), False: Counter()}
     for one in records:
         row = Row.of(one).identity, one["kernel"], one["setting"], one["reduction"]

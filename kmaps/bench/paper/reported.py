@@ -35,17 +35,17 @@ GOOD = (str(Outcome.REPRODUCED), str(Outcome.BETTER), str(Verdict.HOLDS))
 
 @dataclass(frozen=True)
 class Item:
-    kind: str  # number, difference (of a number to the exact kernel), or claim
+    kind: str  # number, difference (between a number and the exact kernel), or claim
     name: str  # the paper, table, row and column; or the claim's identifier and the run
-    run: str  # the experiment; empty where none measures the number
+    run: str  # the experiment, or empty if none measures the number
     printed: str
     ours: str
     difference: str
     verdict: str
-    standing: str  # what a baseline keeps: without times and memory, which depend on the computer
+    standing: str  # kept by a baseline; without times and memory, which depend on the computer
     reason: str = ""  # why it is not measured
     of: str = ""  # the paper and the table of a number, the identifier of a claim
-    off: float | None = None  # points for percentages, else percent
+    off: float | None = None  # in points for percentages, otherwise in percent
     needs: str = ""  # how many draws would decide an undecided claim
 
 
@@ -53,8 +53,8 @@ class Item:
 class Failure:
     name: str  # the number, the claim, or the cell
     run: str
-    reason: str  # what it was and what it is
-    undecided: bool = False  # whether it could not be compared, rather than got worse
+    reason: str  # its value before and now
+    undecided: bool = False  # it could not be compared, rather than got worse
 
 
 def read_runs(path: Path) -> Runs:
@@ -63,7 +63,7 @@ def read_runs(path: Path) -> Runs:
         records = read_records(folder)
         name = records[0]["experiment"]
         if name in runs:
-            raise InputError(f"{folder}: a second run of {name} in {path}; name one of the folders")
+            raise InputError(f"{folder}: is a second run of {name} in {path}; name one of them")
         runs[name] = records
     return runs
 
@@ -74,7 +74,7 @@ def _folders(path: Path) -> list[Path]:
         return [path]
     folders = sorted(found.parent for found in path.glob(f"*/{FILE_NAME}"))
     if not folders:
-        raise NothingMeasured(f"{path}: no records there nor in its folders; see `kmaps run`")
+        raise NothingMeasured(f"{path}: neither it nor its folders have records; see `kmaps run`")
     return folders
 
 
@@ -177,7 +177,7 @@ def read_stored(folder: Path) -> list[Item] | None:
     except InputError:
         raise
     except (ValueError, TypeError, KeyError, AttributeError):
-        raise InputError(f"{path}: not as `kmaps report --all` writes it; write it again") from None
+        raise InputError(f"{path}: is not from `kmaps report --all`; write it again") from None
 
 
 def failures(items: Sequence[Item], baseline: Iterable[Item], runs: Iterable[str]) -> list[Failure]:
@@ -221,7 +221,7 @@ def cell_failures(
     baseline_correct: Mapping[str, CorrectOf],
 ) -> list[Failure]:
     """Return the cells of a baseline's runs that are worse, missing, or could not be compared."""
-    split_by_split = gate.Tolerance(absolute=floor)  # of fractions, since the splits are the same
+    split_by_split = gate.Tolerance(absolute=floor)  # for fractions: the splits are the same
     found = []
     for name, theirs in baseline.items():
         if name not in runs:

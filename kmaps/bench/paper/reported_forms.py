@@ -13,7 +13,7 @@ from kmaps.bench.report.gate_forms import Case, junit
 
 _HEAD = ("verdict", "what", "printed", "ours", "difference")
 _KINDS = {"number": "numbers", "difference": "differences to the exact kernel", "claim": "claims"}
-_WIDEST = 60  # of a claim's sentence in a line of text
+_WIDEST = 60  # characters of a claim's sentence in a line of text
 _NOT_DECIDED = (Outcome.NOT_MEASURED, Outcome.REFERENCE, Verdict.UNDECIDED)
 
 

@@ -55,8 +55,8 @@ JUDGED = (Outcome.REPRODUCED, Outcome.BETTER, Outcome.WORSE)
 @dataclass(frozen=True)
 class PrintedComparison:
     number: PrintedNumber
-    printed: float  # in its unit; a time over the time of its table's reference
-    ours: float | None  # what our records have; None when they have none
+    printed: float  # in its unit; a time is divided by the time of its table's reference
+    ours: float | None  # from our records; None if they have none
     outcome: Outcome
     reason: str = ""  # why no experiment measures it, or why our time is left out
     to_exact: "ToExact | None" = None  # for a percentage of a table with a row of the exact kernel
@@ -137,7 +137,7 @@ def _to_exact(number: PrintedNumber, held: Mapping[str, Lines]) -> ToExact | Non
     return ToExact(printed, ours, outcome_of_points(printed, rounded, margin))
 
 
-_SAME = 1e-9  # of decimal fractions that are not binary ones
+_SAME = 1e-9  # decimal fractions are rounded to binary ones
 
 
 def margin_of(ours: Sequence[float], n_splits: int) -> float:
@@ -214,6 +214,6 @@ def _ours(number: PrintedNumber, runs: Mapping[str, Lines]) -> float | None:
         return None
     if number.measure == SUM_OF_SQUARES:
         low, high = map(int, records[0]["options"]["range"].split(":"))
-        return fmean(values) ** 2 * (high - low + 1) ** 2  # of all pairs
+        return fmean(values) ** 2 * (high - low + 1) ** 2  # over all pairs
     middle = median if number.measure == "time" else fmean
     return _SCALES[number.unit] * middle(values)

@@ -35,8 +35,8 @@ class Criterion:
     part: str  # a word or two; empty where the claim has one part
     relation: Literal["above", "about", "smaller"]
     by: float
-    sentence: str  # the words of the claim that it stands for
-    reason: str  # why this bound, next to what the paper prints
+    sentence: str  # the words of the claim that it represents
+    reason: str  # why the bound is this, given what the paper prints
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Elsewhere:
 
     id: str  # the claim
     test: str  # file::name of the test that decides it
-    note: str  # which part it decides; empty when all of it
+    note: str  # the part that it decides; empty for the whole claim
 
 
 @cache

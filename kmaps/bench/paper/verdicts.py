@@ -18,7 +18,7 @@ from typing import Literal
 
 ALPHA = 0.05  # the error probability of intervals and verdicts: 95 % intervals
 
-LEEWAY = 0.5  # points within which accuracies are about the same, unless a claim says otherwise
+LEEWAY = 0.5  # points: closer accuracies are about the same, unless a claim says otherwise
 Relation = Literal["above", "about", "smaller"]
 Bounds = Callable[[float], tuple[float, float]]
 
@@ -32,7 +32,7 @@ LEVELS: dict[str, float] = {"above": ALPHA, "about": 2 * ALPHA, "smaller": ALPHA
 Biopharm. 15, 1987).
 """
 
-MOST_DRAWS = 1000  # beyond which a number of draws is not feasible
+MOST_DRAWS = 1000  # more draws are not feasible
 _SMALLEST_ALPHA = 1e-12
 _HALVINGS = 40
 
@@ -49,13 +49,13 @@ class Verdict(StrEnum):
 class Estimate:
     """A comparison of two rows, with its intervals."""
 
-    value: float  # left - right in points, or right / left; NaN where it may not be published
-    bounds: Bounds | None  # of alpha, the two-sided interval; None where the records allow none
+    value: float  # left - right in points, or right / left; NaN if it may not be published
+    bounds: Bounds | None  # the two-sided interval for alpha; None if the records allow none
     method: str  # how the interval was made, in a few words
-    note: str = ""  # what the interval does not know, or why there is none
-    on_these: bool = False  # whether other training sets than these are not in it
-    beyond: Bounds | None = None  # then the interval for others too, where the design has one
-    of_draws: Callable[[int], Bounds] | None = None  # that as many draws like these would have
+    note: str = ""  # what the interval leaves out, or why there is none
+    on_these: bool = False  # whether it is about these training sets alone
+    beyond: Bounds | None = None  # then the interval for others too, if the design has one
+    of_draws: Callable[[int], Bounds] | None = None  # the interval of so many similar draws
 
 
 def exact(value: float) -> Estimate:
@@ -92,7 +92,7 @@ class Comparison:
     relation: Relation
     by: float | None  # the bound; None: DEFAULT_BY
     estimate: Estimate
-    of_computer: bool = False  # whether the numbers depend on it: times, peaks of memory
+    of_computer: bool = False  # whether the computer affects the numbers: times, peaks of memory
 
     @property
     def bound(self) -> float:
@@ -109,7 +109,7 @@ class Comparison:
 @dataclass(frozen=True)
 class Finding:
     comparison: Comparison
-    p: float  # the least alpha whose interval makes the relation fail; 1 where none does
+    p: float  # the least alpha whose interval makes the relation fail; 1 if none does
     adjusted_p: float  # the same after Holm's correction for the other comparisons of the claim
     verdict: Verdict
 
@@ -209,7 +209,7 @@ def _p_of_failing(comparison: Comparison) -> float:
         return 0.0
     if comparison.verdict(1.0) is not Verdict.FAILS:
         return 1.0
-    # Intervals shrink as alpha grows, so there is one place where the relation comes to fail.
+    # Intervals shrink as alpha grows, so from one alpha on the relation fails.
     open_, failing = _SMALLEST_ALPHA, 1.0
     for _ in range(_HALVINGS):
         middle = (open_ * failing) ** 0.5

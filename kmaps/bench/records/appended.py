@@ -18,8 +18,8 @@ from filelock import FileLock, Timeout
 
 from kmaps.errors import ConfigError, InputError, locking
 
-MOST_BYTES = 1 << 30  # of a file that is read whole; a run of 100,000 cells has a quarter of it
-_DEEPEST = 50  # lists and mappings within each other; records have three
+MOST_BYTES = 1 << 30  # of a whole file; a run of 100,000 cells has a quarter of this
+_DEEPEST = 50  # nested lists and mappings; records have three
 _MAY_BE_SURROGATE = re.compile(rb"\\u[dD]")
 
 
@@ -27,7 +27,7 @@ def content_of(file: BinaryIO, path: Path) -> bytes:
     """Return the content of an open file; refuse a file that is larger than any run writes."""
     size = os.fstat(file.fileno()).st_size
     if size > MOST_BYTES:
-        raise InputError(f"{path}: {size:,} bytes, at most {MOST_BYTES:,} are read")
+        raise InputError(f"{path}: has {size:,} bytes, at most {MOST_BYTES:,} are read")
     file.seek(0)
     return file.read(MOST_BYTES)
 
@@ -66,7 +66,7 @@ def whole_lines(content: bytes, path: Path, what: str) -> Iterator[tuple[int, An
         except ValueError:
             if number == len(lines) and not line.endswith(b"\n"):
                 return
-            raise InputError(f"{path}:{number}: not {what} (one JSON object per line)") from None
+            raise InputError(f"{path}:{number}: is not {what} (one JSON object per line)") from None
         yield number, found, len(line)
 
 
@@ -83,7 +83,7 @@ class AppendedFile(ABC):
 
     def __enter__(self) -> Self:
         if self.path.exists() and not self.path.is_file():
-            raise InputError(f"{self.path}: a device or a pipe, expected a file; delete it")
+            raise InputError(f"{self.path}: is a device or a pipe, expected a file; delete it")
         self._made = [folder for folder in self.path.parents if not folder.exists()]
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with ExitStack() as opened:
@@ -100,7 +100,7 @@ class AppendedFile(ABC):
 
     def __exit__(self, kind: type | None, *_: object) -> None:
         with self._opened:
-            if self._file.seek(0, 2) == 0:  # nothing to keep, as when the data are missing
+            if self._file.seek(0, 2) == 0:  # delete an empty file, for example after missing data
                 self._file.close()
                 self.path.unlink(missing_ok=True)
             elif kind is None:
@@ -109,25 +109,25 @@ class AppendedFile(ABC):
 
     def _drop_folders(self) -> None:
         for folder in self._made:
-            with suppress(OSError):  # a file is in it
+            with suppress(OSError):  # the folder is not empty
                 folder.rmdir()
 
     def _lock(self) -> None:
-        # The system drops the lock with the process, however it ends.
+        # The system releases the lock when the process ends, in any way.
         try:
             with locking(self.path):
                 self._held.acquire(blocking=False)
         except Timeout:
             raise ConfigError(
-                f"{self.path}: another run is writing it; wait for it or choose another folder"
+                f"{self.path}: another run writes it now; wait for it or choose another folder"
             ) from None
-        except ConfigError:  # there are no locks
+        except ConfigError:  # the file system has no locks
             Path(self._held.lock_file).unlink(missing_ok=True)
             self._drop_folders()
             raise
 
     def _unlock(self) -> None:
-        # Deleted while it is held: others that have it open see that it is gone.
+        # Delete it while it is held, so that others who have opened it notice.
         with suppress(OSError):
             os.unlink(self._held.lock_file)
         self._held.release()
@@ -147,6 +147,6 @@ class AppendedFile(ABC):
             there = False
         if not there:
             raise InputError(
-                f"{self.path}: was deleted or replaced while the run wrote it, and what was "
-                "measured is lost; leave it alone and run again"
+                f"{self.path}: was deleted or replaced while the run wrote it, and measured cells "
+                "are lost; leave the file alone and run again"
             )

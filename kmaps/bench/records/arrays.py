@@ -30,15 +30,15 @@ from kmaps.io import atomic_file, remove_unfinished
 
 Arrays = Mapping[str, NDArray[np.generic]]
 
-# What zipfile, zlib and NumPy raise, one way or another, for bytes that are something else.
+# zipfile, zlib and NumPy raise these for damaged files.
 _DAMAGED = (
     *(OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, SyntaxError),
     *(BadZipFile, zlib.error, RuntimeError, NotImplementedError, MemoryError, TokenError),
 )
 
-_MOST_BYTES = 1 << 32  # of all arrays of a run, unpacked
+_MOST_BYTES = 1 << 32  # for all arrays of a run, unpacked
 
-FIGURES = "arrays"  # the name of the file of what figures need, without its suffix
+FIGURES = "arrays"  # the name, without suffix, of the file of arrays for figures
 
 
 def write_arrays(folder: Path, key: str, arrays: Arrays, file_name: str = FIGURES) -> None:
@@ -46,7 +46,7 @@ def write_arrays(folder: Path, key: str, arrays: Arrays, file_name: str = FIGURE
     if not arrays:
         return
     (folder / file_name).mkdir(exist_ok=True)
-    # The folder has thousands of them; it is tidied when they are put together.
+    # The folder has thousands of files and is tidied when they are joined.
     with atomic_file(folder / file_name / f"{key}.npz", force=True, tidy=False) as file:
         np.savez_compressed(file, **arrays)
 
@@ -66,7 +66,7 @@ def collect_arrays(folder: Path, keys: Iterable[str], file_name: str = FIGURES) 
     for part in parts:
         part.unlink()
     remove_unfinished(folder / file_name)
-    with suppress(OSError):  # somebody else's file is in it
+    with suppress(OSError):  # the folder has another file
         (folder / file_name).rmdir()
 
 
@@ -93,7 +93,7 @@ def _members(path: Path) -> list[tuple[str, NDArray[np.generic]]]:
         with np.load(path, allow_pickle=False) as file:
             size = sum(member.file_size for member in file.zip.infolist())
             if size > _MOST_BYTES:
-                raise ValueError(f"{size:,} bytes unpacked, at most {_MOST_BYTES:,} are read")
+                raise ValueError(f"{size:,} bytes when unpacked, not at most {_MOST_BYTES:,}")
             members = list(file.items())
     except _DAMAGED as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
@@ -102,14 +102,14 @@ def _members(path: Path) -> list[tuple[str, NDArray[np.generic]]]:
             "(kmaps run NAME --out FOLDER)"
         ) from None
     if not all(isinstance(array, np.ndarray) for _, array in members):
-        raise DataError(f"{path}: holds something else than arrays; restore it")
+        raise DataError(f"{path}: holds something other than arrays; restore it")
     return members
 
 
 CORRECT = "correct"  # the name of the file, without its suffix
 _SAMPLES = "samples"
 
-_ROUNDING = 1e-9  # of an accuracy
+_ROUNDING = 1e-9  # the rounding of an accuracy
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,8 +121,8 @@ class Correct:
     """
 
     correct: NDArray[np.bool_]
-    per_class: NDArray[np.integer]  # how many samples each class has
-    samples: NDArray[np.integer] | None = None  # which of the dataset they are, where on record
+    per_class: NDArray[np.integer]  # the number of samples of each class
+    samples: NDArray[np.integer] | None = None  # their numbers in the dataset, if on record
 
     @classmethod
     def of(cls, truth: NDArray, predicted: NDArray) -> "Correct":
@@ -184,7 +184,7 @@ def read_correct(path: Path, records: Iterable[Record]) -> CorrectOf:
     samples or accuracies than the records, is refused.
     """
     records_file = records_path(path)
-    if records_file.name != FILE_NAME:  # a copy of records, which the file next to it is not of
+    if records_file.name != FILE_NAME:  # a copy of records: the file next to it belongs to others
         return {}
     folder = records_file.parent
     by_key = {record["key"]: record for record in records if record["status"] == "ok"}
@@ -213,7 +213,7 @@ def _checked(
         or (samples is not None and not _are_samples(samples, n))
     ):
         raise InputError(
-            f"{file}: not one bit for each of its {n} test samples; restore the file, or measure "
+            f"{file}: has not one bit per test sample, of {n}; restore the file, or measure "
             "again into another folder (kmaps run NAME --out FOLDER)"
         )
     found = Correct(np.unpackbits(bits, count=n).astype(bool), per_class, samples)

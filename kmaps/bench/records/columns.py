@@ -21,7 +21,7 @@ class Column:
     meaning: str
     holds: str  # the type of its values, a key of _FITTING
     later: bool = False  # whether older records of this format lack it
-    condition: str = ""  # its name in messages where it must agree for two measurements to compare
+    condition: str = ""  # its name in messages, if two measurements compare only when it agrees
 
 
 def declared(name: str) -> list[dict[str, str]]:
@@ -37,17 +37,17 @@ COLUMNS = {
 }
 """Every column, in order. Times in seconds, sizes in bytes, null where not measured."""
 
-PICKLED = "pickled"  # what ``storage_form`` says where a part is a third-party estimator
+PICKLED = "pickled"  # stands in ``storage_form`` for a third-party estimator
 LATER = frozenset(name for name, column in COLUMNS.items() if column.later)  # null in older records
 _LONGEST = 60  # characters of a value in a message
 
-MORE = "more"  # the key in the file of what a kind measures besides these columns, by its own names
+MORE = "more"  # the key in the file for additional measurements of a kind, by their names
 
 
 def check_record(record: Any, where: str) -> None:
     """Refuse other than records of this format, and values that no measurement gives."""
     if not isinstance(record, dict) or "key" not in record:
-        raise InputError(f"{where}: not a record (one JSON object per line)")
+        raise InputError(f"{where}: is not a record (one JSON object per line)")
     given = record.get("format", 1)
     if given != FORMAT:
         remedy = (
@@ -56,13 +56,12 @@ def check_record(record: Any, where: str) -> None:
             else "measure again, into another folder (kmaps run NAME --out FOLDER)"
         )
         raise ConfigError(
-            f"{where}: a record of format {given!r}, this version of kmaps has format {FORMAT}; "
-            f"{remedy}"
+            f"{where}: has a record of format {given!r}, this kmaps reads format {FORMAT}; {remedy}"
         )
     odd = sorted((record.keys() - {MORE} | LATER) ^ COLUMNS.keys())
     if odd:
         shown = ", ".join(name if name.isprintable() else repr(name) for name in odd)
-        raise InputError(f"{where}: missing or unknown columns: {shown}")
+        raise InputError(f"{where}: has missing or unknown columns: {shown}")
     for name, column in COLUMNS.items():
         fits, expected = _FITTING[column.holds]
         if not fits(record.get(name)):
@@ -77,7 +76,7 @@ def _check_more(more: Any, where: str) -> None:
         raise InputError(f"{where}: {MORE} is {_shown(more)}, expected a mapping")
     for name, value in more.items():
         if not name.isidentifier() or name in COLUMNS:
-            raise InputError(f"{where}: {name!r} in {MORE}: expected a name of no other column")
+            raise InputError(f"{where}: {name!r} in {MORE}: expected the name of no other column")
         if not (value is None or isinstance(value, str | bool) or is_number(value)):
             expected = "a finite number, text or null"
             raise InputError(f"{where}: {name} is {_shown(value)}, expected {expected}")
@@ -88,7 +87,7 @@ def _shown(value: Any) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
-_LARGEST = 1e100  # of numbers, which are squared and summed
+_LARGEST = 1e100  # because numbers are squared and summed
 
 
 def is_number(value: Any) -> TypeGuard[float]:
@@ -138,17 +137,17 @@ def cell_name(record: Mapping[str, Any]) -> str:
     return " ".join(filter(None, [*words, Row.of(record).label]))
 
 
-WARNED = {  # what there is to warn of, in words
+WARNED = {  # warnings in words
     "stopped": "the solver stopped at its limit of passes",
     "clamped": "values outside the range fitted on were clamped to it",
     "skipped": "images that cannot be used were left out",
 }
 
-_TOLD_BY = {"stopped": "ConvergenceWarning: ", "clamped": "were clamped to it"}
+_SHOWN_BY = {"stopped": "ConvergenceWarning: ", "clamped": "were clamped to it"}
 
 
 def warned(record: Mapping[str, Any]) -> list[str]:
     """Return the keys of :data:`WARNED` that a record warns of."""
     said = record.get("warnings") or ()
-    found = [name for name, words in _TOLD_BY.items() if any(words in text for text in said)]
+    found = [name for name, words in _SHOWN_BY.items() if any(words in text for text in said)]
     return [*found, *(["skipped"] if record.get("n_skipped") else [])]

@@ -12,7 +12,7 @@ from kmaps.errors import InputError, NothingMeasured
 from kmaps.io import atomic_file
 
 FILE_NAME = "records.jsonl"
-DEFINITION = "experiment.yaml"  # next to the records, where it is none that comes with kmaps
+DEFINITION = "experiment.yaml"  # next to the records, unless the experiment comes with kmaps
 
 
 def records_path(path: str | Path) -> Path:
@@ -25,11 +25,11 @@ def read_records(path: str | Path) -> list[Record]:
     """Read records with their times, the latest of each key, as the cells first finished."""
     path = records_path(path)
     if not path.is_file():
-        raise NothingMeasured(f"{path}: no records there; `kmaps run` writes them")
+        raise NothingMeasured(f"{path}: has no records; `kmaps run` writes them")
     with open(path, "rb") as file:
         records, _ = _parse(content_of(file, path), path)
     if not records:
-        raise NothingMeasured(f"{path}: no finished cell yet; `kmaps run` resumes the run")
+        raise NothingMeasured(f"{path}: has no finished cell yet; `kmaps run` resumes the run")
     return with_times(records, path.parent)
 
 
@@ -45,8 +45,8 @@ def _parse(content: bytes, path: Path) -> tuple[list[Record], int]:
     kinds = sorted({record["kind"] for record in records})
     if len(kinds) > 1:
         raise InputError(
-            f"{path}: records of several kinds ({', '.join(kinds)}): one folder holds the records "
-            "of one experiment"
+            f"{path}: has records of several kinds ({', '.join(kinds)}): expected the records of "
+            "one experiment"
         )
     return records, whole
 

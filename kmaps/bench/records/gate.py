@@ -31,22 +31,22 @@ from kmaps.bench.records.lines import edge_text
 from kmaps.bench.records.row import Row
 from kmaps.errors import GateFailed, InputError, KmapsError, NothingMeasured
 
-FLOOR = 0.005  # smallest tolerance on a mean fraction
+FLOOR = 0.005  # the least tolerance on a mean fraction
 
 CONDITIONS = {name: column.condition for name, column in COLUMNS.items() if column.condition}
 """Record columns that must agree for two measurements to compare, with their names in messages."""
 
 VERDICTS = ("worse", "missing", "not measured", "improved", "new", "same")  # worst first
-_ROUNDING = 1e-12  # a loss of exactly the tolerance is within it, whatever the last bit says
+_ROUNDING = 1e-12  # a loss of exactly the tolerance is allowed, whatever the last bit
 
 
 @dataclass(frozen=True)
 class Tolerance:
     """How far a number may be from the baseline's and count as the same, split by split."""
 
-    relative: float = 0.0  # as a part of the baseline's number
+    relative: float = 0.0  # a part of the baseline's number
     absolute: float = 0.0
-    of_mean: bool = False  # compare means over the splits, within standard errors and a floor
+    of_mean: bool = False  # compare means over splits, within standard errors and a floor
 
     def of(self, baseline: float) -> float:
         """Return the tolerance on a number of one split."""
@@ -96,9 +96,9 @@ class Difference:
 @dataclass(frozen=True)
 class CellVerdict:
     verdict: str  # one of VERDICTS
-    name: str  # the cell in words: what it was measured on, features, reduction, kernel, row
-    reason: str  # one line: what was compared, with numbers, or why it was not
-    differences: tuple[Difference, ...] = ()  # of every judged column
+    name: str  # the cell in words: data, features, reduction, kernel, row
+    reason: str  # one line: what was compared, with numbers, or why nothing was
+    differences: tuple[Difference, ...] = ()  # the differences of all judged columns
     edge: str = ""
 
     @property
@@ -167,7 +167,7 @@ def _name(splits: Splits) -> str:
     record = next(iter(splits.values()))
     normalize = record["normalize"] or "none"
     features = record["features"]
-    if normalize != "none":  # of a table, whose columns are the features
+    if normalize != "none":  # a table has its columns as features
         features = f"{features or 'columns'} ({normalize})"
     words = record["setting"], record["dataset"], features, record["reduction"]
     return " ".join(filter(None, [*words, record["kernel"] or "any", Row.of(record).label]))

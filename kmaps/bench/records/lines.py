@@ -40,7 +40,7 @@ class Line:
     setting: str
     reduction: str
     kernel: str
-    identity: str  # of the row and its names
+    identity: str  # the identity of the row, with its names
     names: Mapping[str, Any] = field(compare=False)
     row: Row = field(compare=False)
 

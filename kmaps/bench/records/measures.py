@@ -9,7 +9,7 @@ from typing import Any
 from kmaps.bench.records.columns import declared
 from kmaps.errors import ConfigError, suggest
 
-_SMALLEST = 1e-6  # printed without an exponent
+_SMALLEST = 1e-6  # smaller values are printed with an exponent
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Measure:
     highest: bool = False  # whether the best value is the highest one
     decimals: int | None = None  # printed decimals; None for three significant digits
     form: str = ""
-    common: bool = False  # whether it is of the repeats at one C that all cells have in common
+    common: bool = False  # whether it is measured by repeats at a C that all cells share
     ranked: bool = True  # whether tables mark the best value
 
     def value(self, record: Mapping[str, Any]) -> float | None:

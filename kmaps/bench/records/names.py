@@ -74,7 +74,7 @@ LEARNERS: dict[str, str] = {
 }
 """The words for learners of trade-offs; one that is not here goes by its name."""
 
-SOLVERS: dict[str, str] = {  # the words for who solves a classification
+SOLVERS: dict[str, str] = {  # the solvers of a classification in words
     "coded": "on codes",
     "liblinear": "LIBLINEAR",
     "libsvm": "LIBSVM",
@@ -120,7 +120,7 @@ def short_labels(rows: Iterable[Row]) -> tuple[dict[str, str], list[str]]:
     labels = {identity: table.label(row) for identity, row in distinct.items()}
     times = Counter(labels.values())
     for identity, row in distinct.items():
-        if times[labels[identity]] > 1:  # values of parameters that have no word here
+        if times[labels[identity]] > 1:  # values of parameters without a word here
             labels[identity] = row.label
     return labels, table.said_once()
 
@@ -208,7 +208,7 @@ class _Table:
         if _shows_all(row):
             shown = dict(row.params)
         if "keep" in row.learner:
-            shown.pop("n_frequencies", None)  # the learner's words have it
+            shown.pop("n_frequencies", None)  # the learner's words contain it
         texts = [worded(key, value, words.shown.get(key)) for key, value in shown.items()]
         names = [] if _learner(row) and row.method == self.one_map else [name]
         return [*names, *texts, *self._parameters(row, differing=True)]

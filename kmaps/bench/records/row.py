@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-REFERENCES = ("linear", "exact", "exact-coded")  # the methods that maps are read against
+REFERENCES = ("linear", "exact", "exact-coded")  # the methods that maps are compared with
 
 LATER: dict[str, dict[str, Any]] = {"anchor": {"weights": "equal"}, "lowdim-joint": {"n_grids": 1}}
 """Parameters that maps got after records were published, at the values that records mean that do
 not name them: at these they are no part of keys."""
 
-BY_ITSELF = "own"  # the solver of a third-party classifier, which needs none; stands in records
+BY_ITSELF = "own"  # in records, the solver of a third-party classifier, which needs none
 
 
 def is_third_party(method: str) -> bool:
@@ -25,7 +25,7 @@ class Row:
     ``method`` is a reference, the name of a map, or the place in Python of a third-party
     estimator; ``params`` are those that the experiment names, without the kernel; ``solver`` is
     ``liblinear``, ``libsvm``, ``coded``, ``own`` of a third-party classifier, or empty;
-    ``learner`` is what else tells models on one map apart: ``form``, ``calibrate`` and
+    ``learner`` has the other settings of models on one map: ``form``, ``calibrate`` and
     ``normalize``; ``search``, the parameters that are chosen; or the ``name``, ``C`` and ``keep``
     of a trade-off's learner.
     """
@@ -34,7 +34,7 @@ class Row:
     params: Mapping[str, Any] = field(default_factory=dict)
     solver: str = ""
     learner: Mapping[str, Any] = field(default_factory=dict)
-    size: int | None = None  # training samples, where rows differ in them
+    size: int | None = None  # training samples, if rows differ in their number
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> "Row":
@@ -94,4 +94,4 @@ def in_words(params: Mapping[str, Any]) -> str:
     return "".join(f" {key}={value}" for key, value in params.items())
 
 
-ROW_COLUMNS = ("method", "params", "solver", "learner", "size")  # that make a record's row
+ROW_COLUMNS = ("method", "params", "solver", "learner", "size")  # make a record's row

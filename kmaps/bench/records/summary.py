@@ -135,7 +135,7 @@ def kernel_order(kernel: str) -> tuple[int, str]:
 
 
 def _natural(text: str) -> list:
-    # Numbers by value, so that order=2 comes before order=10.
+    # Sorted by value, so that order=2 comes before order=10.
     pieces = re.split(r"(\d+(?:\.\d+)?)", text)
     return [float(piece) if i % 2 else piece for i, piece in enumerate(pieces)]
 

@@ -18,8 +18,8 @@ from kmaps.errors import InputError
 
 FILE_NAME = "times.jsonl"
 
-MOST_OTHERS = 0.1  # processors busy with other work, or stolen, of a computer that counts as idle
-MOST_AVERAGE = 0.75  # load average, by processor, that what ran before may have left
+MOST_OTHERS = 0.1  # processors: with more busy or stolen ones, a computer is not idle
+MOST_AVERAGE = 0.75  # load average per processor that earlier work may have left
 CONDITIONS = ("cpu", "cores", "threads", "jobs")  # must agree for times to compare
 Line = dict[str, Any]
 
@@ -43,7 +43,7 @@ def with_times(records: Sequence[Record], folder: Path) -> list[Record]:
     known = {record["key"] for record in records}
     if lines and not any(line["key"] in known for line in lines):
         raise InputError(
-            f"{folder / FILE_NAME}: times of other cells than the records next to it have; "
+            f"{folder / FILE_NAME}: has times of other cells than the records next to it; "
             "delete it (`kmaps time` measures them again)"
         )
     by_key: dict[str, list[Line]] = {}
@@ -72,7 +72,7 @@ def _parse(content: bytes, path: Path) -> tuple[list[Line], int]:
 
 def _check(line: Any, where: str) -> None:
     if not isinstance(line, dict) or set(line) | {"bytes"} != set(COLUMNS):
-        raise InputError(f"{where}: not a time that `kmaps time` wrote; delete the file")
+        raise InputError(f"{where}: is not a time that `kmaps time` wrote; delete the file")
     seconds, peaks, C = line["seconds"], line.get("bytes", {}), line["C"]
     fits = (
         isinstance(line["key"], str)
@@ -84,7 +84,7 @@ def _check(line: Any, where: str) -> None:
         and all(map(_is_positive, [*seconds.values(), *peaks.values()]))
     )
     if not fits:
-        raise InputError(f"{where}: a value that no measurement gives; delete the file")
+        raise InputError(f"{where}: has a value that no measurement gives; delete the file")
 
 
 def _is_positive(value: Any) -> bool:
@@ -155,11 +155,11 @@ SECONDS = ("fit_s", "encode_s", "convert_s", "train_s", "predict_s", "cv_s")
 class Forecast:
     """The past costs of some cells."""
 
-    cells: int  # how many were asked for
-    known: int  # how many of them there is a record of
+    cells: int  # the number of requested cells
+    known: int  # the number of them that have a record
     seconds: float | None = None
-    peak_bytes: int | None = None  # the most memory that one of them needed beyond its data
-    where: str = ""  # on which processors, with how many threads
+    peak_bytes: int | None = None  # the largest memory of one cell beyond its data
+    where: str = ""  # the processors and the numbers of threads
 
 
 def forecast(keys: Collection[str], records: Iterable[Record]) -> Forecast:

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markupsafe import Markup
 
-MOST_BYTES = 2_000_000  # the largest page in HTML; the figures in it take at most half of that
+MOST_BYTES = 2_000_000  # the largest page in HTML; its figures take at most half
 
-_MOST_ROWS = (10_000, 1_000, 100, 10)  # of each table, so that the page is no larger
+_MOST_ROWS = (10_000, 1_000, 100, 10)  # rows of each table, tried until the page is small enough
 _IMAGES = {".svg": "image/svg+xml", ".png": "image/png"}
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
-_SECONDS = 120  # that printing may take
+_SECONDS = 120  # the limit for printing
 _SCROLLS = '<div class="table" role="region" tabindex="0" aria-label="Numbers of the findings">'
 _BEGINS = (b"\x89PNG\r\n", b"<?xml", b"<svg")
 
@@ -160,7 +160,7 @@ def _embedded() -> Callable[[Picture], str]:
         if of.path not in known:
             known[of.path] = ""
             room = MOST_BYTES // 2 - sum(map(len, known.values()))
-            drawn = of.path.with_suffix(".svg")  # sharper, where it is not too large
+            drawn = of.path.with_suffix(".svg")  # sharper, if not too large
             for path in (drawn, of.path):
                 if path.is_file() and path.stat().st_size < 0.7 * room:
                     content = path.read_bytes()
@@ -208,14 +208,14 @@ def as_pdf(page: Page) -> bytes:
     browser = next(filter(None, map(shutil.which, _BROWSERS)), None)
     if browser is None:
         raise InputError(
-            f"a page in PDF is printed by a browser ({', '.join(_BROWSERS)}) and none is on the "
-            "path; install one, or write .html and print it"
+            f"a browser prints pages in PDF ({', '.join(_BROWSERS)}), and none is on the path; "
+            "install one, or write .html and print it"
         )
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         source, out = Path(folder, "page.html"), Path(folder, "page.pdf")
         source.write_text(as_html(page, opened=True), "utf-8")
         command = [browser, "--headless", "--disable-gpu", "--no-pdf-header-footer"]
-        command += ["--no-sandbox"] * (getattr(os, "geteuid", lambda: 1)() == 0)  # root has none
+        command += ["--no-sandbox"] * (getattr(os, "geteuid", lambda: 1)() == 0)  # not for root
         command += [f"--user-data-dir={folder}/profile", f"--print-to-pdf={out}", source.as_uri()]
         done = subprocess.run(command, capture_output=True, timeout=_SECONDS, check=False)
         if not out.is_file():
@@ -236,4 +236,4 @@ FORMS: dict[str, Callable[[Page], bytes]] = {
 def check_form(path: Path) -> None:
     """Refuse the name of a page that has no form."""
     if path.suffix not in FORMS:
-        raise InputError(f"{path}: a page is a {', '.join(FORMS)} file; name it so")
+        raise InputError(f"{path}: the name of a page ends in {', '.join(FORMS)}")

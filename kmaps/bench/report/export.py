@@ -60,7 +60,7 @@ def as_parquet(records: Iterable[Record]) -> bytes:
         import pyarrow  # noqa: F401
     except ImportError:
         raise ConfigError(
-            "parquet: needs pyarrow, which is not installed: pip install pyarrow"
+            "parquet needs pyarrow, which is not installed: pip install pyarrow"
         ) from None
     file = io.BytesIO()
     record_table(records).to_parquet(file, engine="pyarrow", index=False)

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from kmaps.errors import printable
 
-# As text, $ needs a font that small installations lack, and <, > and | print as other signs.
+# Small installations lack the font for a plain $, and plain <, > and | print as other signs.
 _TABLE = (files("kmaps.bench.report") / "latex.csv").read_text("utf-8")
 _LATEX = dict(csv.reader(_TABLE.splitlines()[1:]))
 _LATEX |= {character: f"\\{character}" for character in "&%#_{}"}

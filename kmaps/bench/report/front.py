@@ -10,7 +10,7 @@ from kmaps.bench.records.row import Row
 from kmaps.bench.records.summary import latest_cells, summarize
 from kmaps.bench.report.document import Table
 
-COSTS = {  # what models cost: measures, and their short headings
+COSTS = {  # costs of models: measures with short headings
     "time": "training, s",
     "predict": "test, s",
     "memory": "memory, MB",
@@ -25,13 +25,13 @@ _APART = ("experiment", *_SETTING)
 class Point:
     """A row under a kernel and a reduction, with its measures as printed: percent, s, MB."""
 
-    group: str  # what it was measured on, in words; empty where all were measured on the same
-    name: str  # the kernel and the label, and the reduction where there are several
+    group: str  # the data in words; empty if all points have the same data
+    name: str  # the kernel, the label, and the reduction if there are several
     method: str  # the words for its learner or map
     kernel: str
-    values: dict[str, float] = field(default_factory=dict)  # without what was not measured
-    spreads: dict[str, float] = field(default_factory=dict)  # standard deviations, of means
-    whole: bool = True  # whether none of its cells failed; else it is on no front
+    values: dict[str, float] = field(default_factory=dict)  # the measured ones
+    spreads: dict[str, float] = field(default_factory=dict)  # standard deviations of means
+    whole: bool = True  # whether no cell failed; otherwise it is on no front
     records: list[Record] = field(default_factory=list)
 
 

@@ -15,8 +15,8 @@ Verdict = Literal["failure", "error", "skipped", ""]
 @dataclass(frozen=True)
 class Case:
     name: str
-    group: str  # where it belongs, a run say
-    verdict: Verdict = ""  # an error where it could not be decided; empty where it passed
+    group: str  # its group, such as a run
+    verdict: Verdict = ""  # "error" if it could not be decided; empty if it passed
     message: str = ""  # why, in one line
 
 

@@ -26,9 +26,9 @@ ERRORS = {  # the errors of maps on pairs of samples, in words
 _FALLING = {SPACING: ("bias", "rms"), FEATURES: ("deviation",)}
 """The errors that fall with the spacing of the anchors, and with the number of features."""
 
-GROWING = ("time", "train-memory")  # the measures that a scaling experiment is about
+GROWING = ("time", "train-memory")  # the measures of a scaling experiment
 
-_LARGEST = 4  # largest sizes that a law is fitted to: constant costs dominate the small sizes
+_LARGEST = 4  # a law is fitted to the largest sizes: constant costs dominate the small ones
 
 
 @dataclass(frozen=True, eq=False)

@@ -43,7 +43,7 @@ class Entry:
 @dataclass(frozen=True)
 class Block:
     title: str
-    words: list[str]  # what tells it from others
+    words: list[str]  # the words that distinguish it from others
     columns: list[str]  # the kernels
     rows: list[tuple[str, list[Entry]]]  # by their labels
 
@@ -123,7 +123,7 @@ def lay_out(summary: Sequence[Line], features: dict[str, str]) -> list[Block]:
 
 def _block(lines: list[dict[str, Any]], features: dict[str, str]) -> Block:
     measure = MEASURES[lines[0]["measure"]]
-    # An exact kernel next to random maps has no draws, and lacks none.
+    # An exact kernel has no draws, so next to random maps it lacks none.
     most: dict[str, int] = {}
     for line in lines:
         most[line["over"]] = max(line["n"], most.get(line["over"], 0))

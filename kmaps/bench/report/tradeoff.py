@@ -20,12 +20,12 @@ class TrialPoint:
     """A row of a trade-off, averaged over the draws, or over the splits with a draw each."""
 
     quality: float  # accuracy or average precision, percent
-    spread: float  # its standard deviation; NaN for one
-    kept: float  # projections that are left
+    spread: float  # its standard deviation; NaN for a single value
+    kept: float  # the projections that stay
     drawn: int
-    C: float  # where it was chosen, the geometric mean
-    us: float  # microseconds per test sample; NaN where none may be published
-    keep: int  # frequencies that the learner was asked to keep; 0 where it chose
+    C: float  # the geometric mean, if it was chosen
+    us: float  # microseconds per test sample; NaN if they may not be published
+    keep: int  # frequencies that the learner was asked to keep; 0 if it chose
     is_chosen: bool = False
 
     @property
@@ -81,7 +81,7 @@ def _named(record: Record) -> str:
     if isinstance(name, str) and (C == "auto" or is_number(C)) and all(map(is_number, numbers)):
         return name
     raise InputError(
-        f"{cell_name(record)}: a record of a trade-off without its learner, C, dim or n_test"
+        f"{cell_name(record)}: its record of a trade-off lacks learner, C, dim or n_test"
     )
 
 
@@ -100,7 +100,7 @@ def _point(group: Sequence[Record], measure: str) -> TrialPoint:
     chosen = given == "auto"
     predict = MEASURES["predict"]
     return TrialPoint(
-        quality=100 * fmean(values),  # to the digit, as in tables
+        quality=100 * fmean(values),  # with the same digits as in tables
         spread=100 * float(np.std(values, ddof=1)) if len(values) > 1 else float("nan"),
         kept=float(np.mean([record["dim"] / 2 for record in group])),
         drawn=first["params"].get("n_frequencies", 0),

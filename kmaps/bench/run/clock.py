@@ -1,6 +1,6 @@
 """The clock of the runner: seconds, peaks of memory, warnings, pinned threads, other work.
 
-This is the only module of experiments that times and pins. What else the machine does is the time
+This is the only module of experiments that times and pins. What else the computer does is the time
 that all processors together worked and, on Linux, the time that the host of a virtual machine took
 from them, less the time of this process.
 """
@@ -105,7 +105,7 @@ class Clock(Timing):
         peak, load = self._peak(), self._watch.read()
         self._context.close()
         if peak is not None and self._training is not None:
-            # The system counts pages of threads late, now and then.
+            # The system sometimes counts pages of threads late.
             peak = max(peak, self._training)
         texts = {f"{warned.category.__name__}: {warned.message}" for warned in self._caught}
         self.columns: dict[str, Any] = {
@@ -167,13 +167,13 @@ def _status(field: str) -> int:
     return int(line.split()[1]) * 1024
 
 
-_SHORTEST_S = 0.5  # the system counts in hundredths of a second: less says nothing
-_WORKING = ("user", "nice", "system", "irq", "softirq")  # those that the system counts
+_SHORTEST_S = 0.5  # the system counts in hundredths of a second, so shorter times mean little
+_WORKING = ("user", "nice", "system", "irq", "softirq")  # the work that the system counts
 
 
 @dataclass(frozen=True)
 class Load:
-    """What else the machine did: its load average over the last minute, and how many of its
+    """What else the computer did: its load average over the last minute, and how many of its
     processors were busy with other work (``others``) or taken away by the host (``steal``); None
     where the system does not report it, or the time was too short."""
 
@@ -188,7 +188,7 @@ class Load:
 
     @property
     def reason(self) -> str:
-        """Why this machine is not idle, in words; empty when it is, or when nothing is known."""
+        """Why this computer is not idle, in words; empty if it is, or if nothing is known."""
         most = MOST_AVERAGE * self.n_processors
         limits = (
             (self.others, MOST_OTHERS, "{:.2f} processors are busy with other work"),
@@ -232,7 +232,7 @@ def unmeasured() -> list[str]:
 
 
 def look(seconds: float = 1.0) -> Load:
-    """Watch the machine for a moment, doing nothing."""
+    """Watch the computer for a moment, doing nothing."""
     watch = Watch()
     sleep(seconds)
     return watch.read()
@@ -247,7 +247,7 @@ def load_average() -> float | None:
 
 class _Counted(NamedTuple):
     worked: float
-    stolen: float  # nan where the system does not count it: all but Linux
+    stolen: float  # nan if the system does not count it: only Linux does
 
 
 def _counted() -> _Counted | None:

@@ -39,18 +39,18 @@ class There:
         own = machine["versions"]["kmaps"], MAP_VERSION
         if own != self.versions:
             raise ConfigError(
-                f"a worker has kmaps {own[0]} with maps of version {own[1]}, the run was started "
-                f"by {self.versions[0]} with {self.versions[1]}: install the same on all machines"
+                f"a worker has kmaps {own[0]} with maps of version {own[1]}, the run started with "
+                f"{self.versions[0]} with {self.versions[1]}: install the same on all computers"
             )
         if multiprocessing.current_process().daemon:
             raise ConfigError(
-                "the workers may start no processes, in which cells are measured: start them with "
-                "--no-nanny, or with DASK_DISTRIBUTED__WORKER__DAEMON=False in their environment"
+                "cells are measured in processes, which these workers may not start: start them "
+                "with --no-nanny or with DASK_DISTRIBUTED__WORKER__DAEMON=False"
             )
         if self.kind.digest(cell) != self.digests[cell.dataset]:
             raise DataError(
-                f"{cell.dataset}: a worker has other data by that name than there are where the "
-                "run was started"
+                f"{cell.dataset}: a worker has other data of this name than the computer that "
+                "started the run; give both the same"
             )
 
 
@@ -63,7 +63,7 @@ def run_on_cluster(
     ``jobs``, how many cells that measures at a time. The cells of a batch whose worker was lost
     three times, Dask's limit, have failed. A lost scheduler is a ConnectionError.
     """
-    from kmaps.dask import called  # an extra
+    from kmaps.dask import called  # needs an extra
 
     digests = {cell.dataset: kind.digest(cell) for batch in batches for cell in batch.values()}
     own = describe()["versions"]["kmaps"], MAP_VERSION

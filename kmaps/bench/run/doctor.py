@@ -1,4 +1,4 @@
-"""The faults of a machine or an installation that can spoil a run, and their remedies."""
+"""The faults of a computer or an installation that can spoil a run, and their remedies."""
 
 import os
 import platform
@@ -131,7 +131,7 @@ def _libraries() -> Iterator[Finding]:
     from kmaps.svm import KernelSVC
 
     if find_spec("libsvm"):
-        # threadpoolctl sees LIBSVM's OpenMP once something was trained.
+        # threadpoolctl finds LIBSVM's OpenMP after a first training.
         KernelSVC("linear", solver="libsvm").fit([[0.0], [1.0]], [0, 1])
     for kind, name in (("blas", "BLAS"), ("openmp", "OpenMP")):
         with threadpool_limits(1, user_api=kind):
@@ -191,8 +191,8 @@ def _leftovers() -> Iterator[Finding]:
     if not broken and not parts:
         yield Finding("leftovers", "none")
     for what, files, remedy in (
-        ("broken downloads", broken, "`kmaps download` goes on with them; delete them otherwise"),
-        ("unfinished files", parts, "of processes that run or were killed: delete the latter's"),
+        ("broken downloads", broken, "`kmaps download` continues them; delete them if not wanted"),
+        ("unfinished files", parts, "delete them if no process of kmaps runs"),
     ):
         if files:
             size = sum(path.stat().st_size for path in files)

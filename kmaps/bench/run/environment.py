@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 PACKAGES = ("numpy", "scipy", "scikit-learn", "numba", "liblinear-official", "libsvm-official")
 """The packages whose version can change an accuracy or a time."""
 
-# Our modules that call the code of other packages, whose code is measured then.
+# These modules call the code of other packages, and that code is measured then.
 _CALLED = {"kmaps.bench.work.vlfeat": ("cyvlfeat",)}
 
-# What runs. The results folder is left out: a run writes there and is not thereby dirty.
+# The code that runs, without results: a run that writes there is not dirty.
 _CODE = ("kmaps", "cli", "datasets", "experiments", "pyproject.toml")
 
 
 def describe() -> dict[str, Any]:
-    """Return the columns of a record that describe machine and software.
+    """Return the columns of a record that describe computer and software.
 
     ``cores`` are the processors that this process may run on; outside a git checkout ``commit`` is
     empty and ``dirty`` False.
@@ -53,8 +53,8 @@ def check_solvers(kind: "Kind", cells: Iterable["Cell"]) -> None:
     if missing:
         packages = [f"{name}-official" for name in missing]
         raise ConfigError(
-            f"{' and '.join(packages)} {'are' if missing[1:] else 'is'} not installed, which cells "
-            f"to measure need: pip install {' '.join(packages)} (a C++ compiler is needed), or "
+            f"cells need {' and '.join(packages)}, which {'are' if missing[1:] else 'is'} not "
+            f"installed: pip install {' '.join(packages)} (a C++ compiler is needed), or "
             "leave their rows out"
         )
 
@@ -74,7 +74,7 @@ def versions_of(method: str) -> dict[str, str]:
 
 
 def source_state(root: Path) -> tuple[str, bool]:
-    # A checkout has .git in its root; a package installed below some other repository does not.
+    # A checkout has .git in its root, unlike a package installed inside another repository.
     if not (root / ".git").exists():
         return "", False
     commit = _git(root, "rev-parse", "HEAD")

@@ -54,14 +54,14 @@ class Measuring:
 
 
 def measure_cell(kind: Kind, cell: Cell, shared: Any) -> Measured:
-    # What a few samples are refused for need not be wrong with all of them.
+    # A reason to refuse a few samples need not hold for all samples.
     with warnings.catch_warnings(action="ignore"), suppress(KmapsError):
         kind.warm_up(cell, shared)
     with Clock() as clock:
         measured = kind.measure(cell, shared, clock)
     odd = sorted(set(measured.columns) - set(kind.shown.fills))
     if odd:
-        raise TypeError(f"kind {cell.kind}: columns that it does not say it fills: {odd}")
+        raise TypeError(f"kind {cell.kind}: fills columns that it does not declare: {odd}")
     return replace(measured, columns={**clock.columns, **measured.columns})
 
 

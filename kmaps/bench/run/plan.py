@@ -47,7 +47,7 @@ def of_rows(planned: Mapping[str, Cell], only: Sequence[str]) -> dict[str, Cell]
         if not any(_names(pattern, pair) for pair in labels.values()):
             known = [label for label, _ in labels.values()]
             raise ConfigError(
-                f"only={pattern!r}: no row of that name{suggest(pattern, known)} "
+                f"only={pattern!r}: no row has this name{suggest(pattern, known)} "
                 f"(rows: {', '.join(known)})"
             )
     return {
@@ -62,7 +62,7 @@ def _names(pattern: str, labels: Iterable[str]) -> bool:
     return any(fnmatchcase(label, one) for label in labels for one in wanted)
 
 
-EVERYBODYS = ("interpret", "kmaps", "lightgbm", "sklearn")  # any experiment may use them
+EVERYBODYS = ("interpret", "kmaps", "lightgbm", "sklearn")  # every experiment may import them
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ def code_of(
         raise ConfigError(
             f"the code of {_package(odd[0]['method'])} has changed since {cell_name(odd[0])} was "
             f"measured (cells with the old code: {len(odd)}): choose another folder for the new "
-            "code, or bring the old one back"
+            "code, or restore the old code"
         )
     return found
 
@@ -152,8 +152,8 @@ def code_of(
 def _why_refused(one: Import) -> str:
     if one.folder:
         return (
-            f"{one.package} is code in {one.folder}, which would run: look at it, and let it run "
-            "with allow_code=True"
+            f"{one.package}: this run would execute its code in {one.folder}: read it first, then "
+            "allow it with allow_code=True"
         )
     return (
         f"{one.package} is not among the packages that any experiment imports "

@@ -21,7 +21,7 @@ from multiprocessing import connection
 from time import monotonic, sleep
 from typing import Any, cast
 
-# What every cell would otherwise import and set up: seconds.
+# Otherwise every cell would import and set up these: seconds.
 _PRELOADED = (
     "kmaps.cli.main",
     "kmaps.bench.run.first",
@@ -117,7 +117,7 @@ def run_batches(
 def _start(
     function: Function, batch: dict[str, Any], running: dict, preloaded: Iterable[str]
 ) -> None:
-    # The server has the environment of its start: where the data are may be said since.
+    # The server has the environment of its start, but the places of data may be newer.
     own = {name: value for name, value in os.environ.items() if name.startswith("KMAPS_")}
     asked = _Moment()
     while True:
@@ -130,7 +130,7 @@ def _start(
                 running[reader] = _Running(child, batch, _Moment())
             return
         except (EOFError, ConnectionError):
-            # The server was killed; another one starts once the system has done away with it.
+            # The server was killed; another one starts after the system has removed it.
             reader.close()
             if asked.seconds_ago > _PATIENCE_S:
                 raise
@@ -154,7 +154,7 @@ def _ended(process: _Running, reader: connection.Connection, waiting: deque) -> 
 
 def _context(modules: Iterable[str]) -> Any:
     """Return how processes start here; on Linux the server runs afterwards."""
-    # On macOS a forked process may not use the system's own libraries, BLAS among them.
+    # On macOS a forked process may not use the system's libraries, such as BLAS.
     methods = multiprocessing.get_all_start_methods()
     if "forkserver" not in methods or sys.platform == "darwin":
         return multiprocessing.get_context("spawn")
@@ -163,7 +163,7 @@ def _context(modules: Iterable[str]) -> Any:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([*_PRELOADED, *modules])
     with _starting_quietly():
-        # Started by the server's start it would undo the mask that keeps Ctrl-C from the server.
+        # If the server's start started it, it would undo the server's mask against Ctrl-C.
         resource_tracker.ensure_running()
         with _uninterrupted():
             forkserver.ensure_running()
@@ -195,7 +195,7 @@ def starting(variables: Mapping[str, str]) -> Iterator[None]:
 def _uninterrupted() -> Iterator[None]:
     """Put Ctrl-C off: a child is either not started or known to us, the server never sees it."""
     if threading.current_thread() is not threading.main_thread():
-        yield  # Python interrupts the main thread only
+        yield  # Python interrupts only the main thread
         return
     pending = []
     handler = signal.signal(signal.SIGINT, lambda *_: pending.append(True))
@@ -226,18 +226,18 @@ def _child(
     writer: connection.Connection, function: Function, batch: Batch, own: Mapping[str, str]
 ) -> None:
     os.environ.update(own)
-    # What the server has loaded stays: collections need not look at it again in every process.
+    # Modules of the server stay loaded: no garbage collection needs to look at them again.
     gc.freeze()
-    # Ctrl-C reaches the whole group; the parent decides what becomes of the children.
+    # Ctrl-C reaches the whole group, but the parent decides about its children.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    os.dup2(2, 1)  # standard output belongs to the parent's data
+    os.dup2(2, 1)  # standard output is for the parent's data
     try:
-        with suppress(BrokenPipeError):  # nobody waits for it any more
+        with suppress(BrokenPipeError):  # the parent no longer waits
             for pair in function(batch):
                 writer.send(pair)
     finally:
-        # Those that a method started and left, such as joblib's, wait for more work for minutes.
+        # Processes that a method left, such as joblib's, would wait for work for minutes.
         for left in multiprocessing.active_children():
             left.terminate()
 

@@ -1,4 +1,4 @@
-"""Timing the cells of a run again: interleaved, one at a time, on an idle machine.
+"""Timing the cells of a run again: interleaved, one at a time, on an idle computer.
 
 Repeat 1 of all cells comes before repeat 2 of any, so that slow changes, such as of the processor's
 clock, affect all rows alike. Each cell is measured as in the run, warm-up included, but with the C
@@ -76,11 +76,11 @@ def time_again(
     """Time the measured cells of a run again; ``times.jsonl`` next to the records has the repeats.
 
     Options are as in ``kmaps time``. ``repeats`` includes the measurements on record; ``common_C``
-    is in the unit of the experiment's grid; ``look`` returns how busy the machine is;
+    is in the unit of the experiment's grid; ``look`` returns how busy the computer is;
     ``progress``, ``extracted`` and ``measure`` are as in :func:`kmaps.bench.run.runner.run`. A
     ConfigError says that the records are of another experiment, data or version than now, that
-    ``common_C`` does not fit, or that the machine is not idle; NothingMeasured that no record has a
-    time.
+    ``common_C`` does not fit, or that the computer is not idle; NothingMeasured that no record has
+    a time.
     """
     kind, folder = KINDS[experiment.kind], Path(folder)
     records = {record["key"]: record for record in _measured(folder, kind)}
@@ -114,8 +114,8 @@ def time_again(
 def _checked(load: Load, even_if_busy: bool) -> Load:
     if load.reason and not even_if_busy:
         raise ConfigError(
-            f"the machine is not idle ({load.reason}), and times would not compare: wait, or time "
-            "all the same and mark the times, with even_if_busy=True"
+            f"the computer is not idle ({load.reason}), and times would not compare: wait, or time "
+            "nevertheless and mark the times, with even_if_busy=True"
         )
     return load
 
@@ -124,7 +124,7 @@ def _measured(folder: Path, kind: Kind) -> list[Record]:
     records = [r for r in latest_cells(read_records(folder)) if r["status"] == "ok"]
     timed = [name for name in kind.shown.fills if name.endswith("_s") and name != "cv_s"]
     if not any(record[name] is not None for record in records for name in timed):
-        raise NothingMeasured(f"{folder}: no measured cell there has a time to measure again")
+        raise NothingMeasured(f"{folder}: has no measured cell with a time to measure again")
     return records
 
 
@@ -134,8 +134,8 @@ def _cells_of(
     names = {record["experiment"] for record in records.values()}
     if names != {experiment.experiment}:
         raise ConfigError(
-            f"{folder}: records of {', '.join(sorted(names))}, not of {experiment.experiment}; "
-            "name the experiment that they are of, and its preset"
+            f"{folder}: has records of {', '.join(sorted(names))}, not of {experiment.experiment}; "
+            "name their experiment and its preset"
         )
     planned = plan(experiment)
     odd = [record for key, record in records.items() if key not in planned]
@@ -210,7 +210,7 @@ class _Repeating:
         }
         tally, measured = Tally(methods, 1, progress), 0
         for number, one in enumerate(rounds):
-            if number:  # the load average is due to this run by now
+            if number:  # by now this run causes the load average
                 self._described["busy"] = replace(self._look(), average=None).reason
             for key in one.cells.keys() & self._failed.keys():
                 tally.drop(f"{one.name} {key}")
@@ -234,7 +234,7 @@ class _Repeating:
         if isinstance(done.result, Failure):
             return done.result.error
         expected = self._records[done.key]
-        if one.common:  # what it comes to at that C is known from the first repeat
+        if one.common:  # the first repeat measures the result at that C
             came_out = _judged(self._kind, done.result.columns)
             expected = expected | self._judged.setdefault(done.key, came_out)
         other = expected["cpu"] != self._described["cpu"]
@@ -276,5 +276,5 @@ def _difference(kind: Kind, columns: Mapping[str, Any], expected: Record, floor:
         leeway = judged.tolerance.of(theirs) + _ROUNDING * max(1.0, abs(theirs))
         leeway += floor if judged.tolerance.of_mean else 0.0
         if ours is None or abs(ours - theirs) > leeway:
-            return f"{column} is {ours}, on record {theirs}: its times are not of the same work"
+            return f"{column} is {ours}, on record {theirs}: its times belong to other work"
     return ""

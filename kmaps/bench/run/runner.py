@@ -94,7 +94,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class Workers:
-    """The place that measures batches of cells: processes of this machine, or a Dask cluster.
+    """The place that measures batches of cells: processes of this computer, or a Dask cluster.
 
     ``jobs`` batches are measured at the same time, with ``threads`` for each cell. Concurrent cells
     compete for memory bandwidth: more than one disturbs the times, never the accuracies. A cluster
@@ -165,7 +165,7 @@ def run(
             workers = Workers.of(jobs, threads, client)
             code = importable(todo.values(), experiment, allow, allow_code)
             check_estimators(todo.values(), experiment, code)
-            if client is None:  # workers of a cluster look for themselves
+            if client is None:  # workers of a cluster check it
                 check_solvers(kind, todo.values())
             with compiled_threads(workers.threads * (workers.jobs if client is None else 1)):
                 kind.prepare(todo.values(), skip_bad=skip_bad, progress=extracted)
@@ -181,7 +181,7 @@ def run(
                     if fail_fast and record["status"] == "failed":
                         break
         records = latest([*file.records, *new], planned)
-        # With skip_bad, which images are left out is known only where they are read.
+        # With skip_bad, only reading shows which images are left out.
         collect(folder, planned, dict if skip_bad else partial(kind.tested, planned.values()))
         draw_figures(kind.shown.figures(experiment), records, folder, again=bool(new))
     found = latest(records, wanted)
@@ -207,7 +207,7 @@ def _unsettled(
     """Return the cells that have no record, or a failed one that is to be tried again."""
     if records and records[0]["kind"] != experiment.kind:
         raise ConfigError(
-            f"the folder has records of the kind {records[0]['kind']}, the experiment is of the "
+            f"the folder has records of the kind {records[0]['kind']}, and the experiment has the "
             f"kind {experiment.kind}: choose another folder"
         )
     status = {record["key"]: record["status"] for record in records}

@@ -74,9 +74,9 @@ class Files(Model):
                 "(train_labels and test_labels); images, or train_images and test_images"
             )
         if self.has_parts and self.split_column is not None:
-            raise ValueError("split_column: the files already separate training and test rows")
+            raise ValueError("split_column: files separate training and test rows; leave it out")
         if self.image_column is not None and not self.of_images:
-            raise ValueError("image_column: only of images, train_images and test_images")
+            raise ValueError("image_column: goes with images, train_images and test_images only")
         named = [getattr(self, name) for name in _COLUMNS if getattr(self, name) is not None]
         twice = [column for i, column in enumerate(named) if column in named[:i]]
         if twice:
@@ -151,8 +151,8 @@ def _normalization(value: str) -> None:
         get_normalization(value)
 
 
-AUTO = "auto"  # what stands for values of C
-FIRST_SPLIT = "first-split"  # whose training samples choose the C of all splits
+AUTO = "auto"  # stands for values of C
+FIRST_SPLIT = "first-split"  # its training samples choose the C of all splits
 
 
 def _auto_or_values(given: Any, handler: pydantic.ValidatorFunctionWrapHandler) -> Any:
@@ -162,20 +162,20 @@ def _auto_or_values(given: Any, handler: pydantic.ValidatorFunctionWrapHandler) 
 
 
 def _parse_range(text: str) -> object:
-    from kmaps.bench.work.errors import Range  # of few experiments
+    from kmaps.bench.work.errors import Range  # few experiments need it
 
     return Range.parse(text)
 
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Count = Annotated[int, Field(gt=0, le=10_000)]  # of splits or draws, whose cells are listed
+Count = Annotated[int, Field(gt=0, le=10_000)]  # of splits or draws: all cells are listed
 KernelName = Annotated[str, known_name("kernel", lambda: GRAM_KERNELS)]
 AdditiveName = Annotated[str, known_name("kernel", lambda: KERNELS)]
 Name = Annotated[str, AfterValidator(_folder_name)]
 Interval = Annotated[str, checked(_parse_range)]
 MeasureName = Annotated[str, known_name("measure", lambda: MEASURES)]
 Unique = checked(_unique)
-AutoOrValues = pydantic.WrapValidator(_auto_or_values)  # lets a list of values of C be auto
+AutoOrValues = pydantic.WrapValidator(_auto_or_values)  # lets "auto" replace a list of values of C
 
 
 def _amount(value: Any) -> None:

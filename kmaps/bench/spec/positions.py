@@ -42,7 +42,7 @@ def at(root: yaml.Node, place: Place, message: str, *, key: bool = False) -> Mis
 
 
 def repeated_keys(node: yaml.Node) -> Iterator[Mistake]:
-    # The reader keeps the last of two equal keys without a word.
+    # The reader silently keeps the last of two equal keys.
     children = node.value if isinstance(node, yaml.SequenceNode) else []
     if isinstance(node, yaml.MappingNode):
         children = [value for _, value in node.value]
@@ -50,7 +50,7 @@ def repeated_keys(node: yaml.Node) -> Iterator[Mistake]:
         for key, _ in node.value:
             mark = key.start_mark
             if key.value in first:
-                message = f"{key.value}: given twice, first in line {first[key.value]}"
+                message = f"{key.value}: is given twice, first in line {first[key.value]}"
                 yield mark.line + 1, mark.column + 1, message
             first.setdefault(key.value, mark.line + 1)
     for child in children:

@@ -37,8 +37,8 @@ and ``exact-coded`` are ``libsvm`` and ``coded`` with the kernel itself.
 """
 FORMS = ("auto", "low-rank", "full", "local", "two-level")
 
-LEARNER_KEYS = ("form", "calibrate", "normalize")  # in what rows on one map may differ
-ROW_KEYS = ("solver", *LEARNER_KEYS)  # of an entry of ``maps``, no parameters of its map
+LEARNER_KEYS = ("form", "calibrate", "normalize")  # rows on one map may differ in these
+ROW_KEYS = ("solver", *LEARNER_KEYS)  # keys of an entry of ``maps``, but not of its map
 
 
 def _dotted(value: str) -> str:
@@ -58,14 +58,14 @@ def _plain(value: dict[str, Any]) -> dict[str, Any]:
             "expected texts, finite numbers, true, false, null, and lists and mappings of these"
         ) from None
     if isinstance(value.get("memory"), str):
-        raise ValueError("memory: a folder of pickles, which may hold any code; leave it out")
+        raise ValueError("memory: names a folder of pickles, which can hold any code; leave it out")
     return value
 
 
 def _searchable(value: dict[str, Any]) -> dict[str, Any]:
     for name, values in _plain(value).items():
         if values == AUTO and (len(value) > 1 or name not in ("gamma", "sigma")):
-            raise ValueError(f"{name}: {AUTO} is for gamma or sigma, the width, and for it alone")
+            raise ValueError(f"{name}: {AUTO} needs the width, gamma or sigma, and it alone")
         if values != AUTO and not (isinstance(values, list) and values):
             raise ValueError(f"{name}: expected a list of values, got {values!r}")
     return value
@@ -164,7 +164,7 @@ def map_mistakes(
             yield at(root, ("maps", i, *place), problem, key=key)
 
 
-Found = Iterator[tuple[Place, str, bool]]  # place of a mistake, message, whether the key is wrong
+Found = Iterator[tuple[Place, str, bool]]  # (place of a mistake, message, whether the key is wrong)
 
 
 def _estimator_mistakes(entry: dict[str, Any]) -> Found:
@@ -209,7 +209,7 @@ def _trials(entry: dict[str, Any], kernels: list) -> Iterator[tuple[Place, str]]
         problem = _trial(entry["map"], kernel, json.dumps(params, default=str))
         if problem:
             named = [key for key in arguments if re.search(rf"\b{key}\b", problem)][:1]
-            # Into a list of values, to the one at fault.
+            # In a list of values, name the wrong one.
             index = [
                 entry[key].index(arguments[key])
                 for key in named
@@ -218,7 +218,7 @@ def _trials(entry: dict[str, Any], kernels: list) -> Iterator[tuple[Place, str]]
             yield (*named, *index), problem
 
 
-@cache  # the same rows stand in many experiments
+@cache  # many experiments have the same rows
 def _trial(name: str, kernel: str, params: str) -> str:
     try:
         maps.check_parameters(name, kernel, json.loads(params))
@@ -233,11 +233,11 @@ def feature_mistakes(root: Node, content: dict[str, Any]) -> Iterator[Mistake]:
         return
     if isinstance(dataset, dict) and _is_table(dataset):
         for key in (key for key in given if key != "normalize"):
-            problem = "these are no images, the columns are the features; leave it out"
+            problem = "the data are a table, whose columns are the features; leave it out"
             yield at(root, ("features", key), problem, key=True)
         return
     if given.get("normalize") == MIN_MAX:
-        problem = f"{MIN_MAX} is for the columns of tables, not for features of images"
+        problem = f"{MIN_MAX} is for columns of tables, not for features of images"
         yield at(root, ("features", "normalize"), problem)
     name = given.get("name", "intensity")
     if not isinstance(name, str) or name not in FEATURES:
@@ -247,7 +247,7 @@ def feature_mistakes(root: Node, content: dict[str, Any]) -> Iterator[Mistake]:
     for key in (key for key in given if key not in known):
         yield at(root, ("features", key), unknown_key(key, known), key=True)
     left = {key: value for key, value in given.items() if key in parameters}
-    # One is refused at a time, by its name: without it the next one comes to light.
+    # A feature refuses one parameter at a time: leave it out to find the next.
     while left and (problem := _refusal(name, left)):
         key = next((key for key in left if f" {key}=" in problem), None)
         yield at(root, ("features", *filter(None, [key])), problem)
@@ -292,7 +292,7 @@ def solver_mistakes(root: Node, content: dict[str, Any]) -> Iterator[Mistake]:
         return
     for key in SOLVERS["coded"]:
         if key in learner and key not in SOLVERS["liblinear"]:
-            problem = "only for solver: coded, which no row has"
+            problem = "needs solver: coded, which no row has"
             yield at(root, ("learner", key), problem, key=True)
 
 
@@ -313,7 +313,7 @@ def _row_mistakes(entry: dict[str, Any], default: str) -> Iterator[tuple[Place, 
     name = str(entry.get("map"))
     if "coded" not in listed(entry.get("solver", default)):
         yield from (
-            ((key,), "only for solver: coded") for key in ("form", "calibrate") if key in entry
+            ((key,), "needs solver: coded") for key in ("form", "calibrate") if key in entry
         )
     elif name in maps.MAPS and not maps.has_tables(name):
         where = "solver" if "solver" in entry else "map"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float32]
 
-_BLOCK_VALUES = 1 << 18  # encoded at once, where only the norms of the rows are wanted
+_BLOCK_VALUES = 1 << 18  # encoded at once, if only the norms of the rows are needed
 
 
 @dataclass(frozen=True)
@@ -64,11 +64,11 @@ class Choosing:
 def warm_up(spec: ModelSpec, C: float, split: Split) -> None:
     """Compile and load all that a model needs, along the path that its measurement takes."""
     if spec.solver == "coded":
-        # Which loops are compiled follows from the levels and from how many codes are zero.
+        # The levels and the number of zero codes decide which loops are compiled.
         model = _coded(spec, C, 1.0, max_iter=1, tol=0.9)
         model.fit(split.x_train, split.y_train).predict(split.x_test[:50])
     else:
-        # A third-party estimator may refuse so few samples, and take all.
+        # A third-party estimator may refuse so few samples, but take all.
         refusals = (Exception,) if is_third_party(spec.method) else ()
         with suppress(*refusals):
             evaluate(spec, C, _few(split), UNTIMED)
@@ -217,7 +217,7 @@ def _gram_scale(spec: ModelSpec, matrix: Array) -> float:
 
 def _coded(spec: ModelSpec, C: float, scale: float, **options: Any) -> "CodedSVC":
     """Return the coded solver; ``scale`` is the mean square norm that C is for."""
-    from kmaps.svm import CodedSVC  # many modules, which few rows need
+    from kmaps.svm import CodedSVC  # many modules, and few rows need them
 
     settings = dict(spec.settings)
     settings |= {"tol": settings.pop("gap"), "bias": settings["bias"] * scale**0.5, **options}
@@ -235,7 +235,7 @@ def _coded_scale(spec: ModelSpec, x: Array) -> float:
     width = feature_map.transform(x[:1]).shape[1]
     rows = max(1, _BLOCK_VALUES // width)
     parts = (feature_map.transform(x[start : start + rows]) for start in range(0, x.shape[0], rows))
-    # The mean square of a part is of its own rows, the last may have fewer.
+    # The mean square belongs to the rows of a part, and the last part may have fewer.
     return sum(_mean_square(part) * part.shape[0] for part in parts) / x.shape[0]
 
 

@@ -24,7 +24,7 @@ from kmaps.errors import ConfigError
 from kmaps.kernels import STATIONARY, Kernel
 from kmaps.maps import homogeneous_kernel
 
-POINTS = 256  # values on each side of the square, for a range that is not one of integers
+POINTS = 256  # values on each side of the square, if the range is not of integers
 
 SPAN_POINTS = {1: 20_001, 2: 401, 3: 61}  # along each axis, by the number of inputs
 _BLOCK = 20_000  # points encoded at once
@@ -139,7 +139,7 @@ def approximate(
 
 
 def encode(feature_map: Any, X: NDArray) -> NDArray:
-    from scipy.sparse import issparse  # slow to import, and files of experiments need none
+    from scipy.sparse import issparse  # slow to import, and experiments without it are read too
 
     encoded = feature_map.transform(X)
     return encoded.toarray() if issparse(encoded) else np.asarray(encoded)
@@ -242,7 +242,7 @@ def over_differences(
     :math:`\prod_i k(y_i - x_i)` with the signature k."""
     axis = span.values(inputs)
     points = np.stack(np.meshgrid(*[axis] * inputs, indexing="ij"), axis=-1).reshape(-1, inputs)
-    # A difference and its opposite have the same value, so one input of x may stay 0.
+    # Opposite differences have the same value, so one input of x may stay 0.
     ends = [(0.0,)] + [(0.0, span.high)] * (inputs - 1)
     corners = np.array(list(product(*ends)))
     with timing.timed("fit_s"):

@@ -16,6 +16,6 @@ LEARNERS: dict[str, Callable[[float], Any]] = {
 squared hinge and, as printed, the hinge. The sparse ones stop at LIBLINEAR's default tolerances, as
 the paper's may have."""
 
-GROUPS = ("group", "group-hinge")  # those that LIBLINEAR does not train
+GROUPS = ("group", "group-hinge")  # learners that LIBLINEAR does not train
 
-CHOOSERS = ("strongest", "resampled")  # of frequencies: by a dense pilot, or by `resample`
+CHOOSERS = ("strongest", "resampled")  # choose frequencies by a dense pilot, or by `resample`

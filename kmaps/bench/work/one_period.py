@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from kmaps.kernels import get_kernel
 
-_COPIES = 40  # of the signature on either side, which the uniform window adds up
+_COPIES = 40  # the uniform window sums so many copies of the signature on both sides
 
 
 @dataclass(frozen=True, eq=False)

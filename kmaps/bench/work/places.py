@@ -28,7 +28,7 @@ def placed(image: GreyImage, sampling: str, patch: int, step: int) -> Placed:
     """Return the centres of patches, as many by either sampling."""
     if min(image.shape) < patch:
         height, width = image.shape
-        raise ConfigError(f"patch: an image of {width} × {height} has none of {patch} × {patch}")
+        raise ConfigError(f"patch: {patch} × {patch} pixels do not fit into {width} × {height}")
     tops, lefts = sift.grid(image.shape, patch, step)
     on_grid = (tops + patch // 2) * image.shape[1] + lefts + patch // 2
     both = np.empty(0, np.int64), on_grid

@@ -40,7 +40,7 @@ def random_errors(
     square, and the root mean squares of the additive and of the random part.
     """
     if not isinstance(feature_map, RandomFeatures):
-        raise ConfigError(f"map {type(feature_map).__name__}: draws no frequencies")
+        raise ConfigError(f"map {type(feature_map).__name__}: expected a random map")
     radial = isinstance(feature_map, RadialMap)
     if not (radial or kernel == "rbf" or kernel.startswith("exp-")):
         raise ConfigError(f"kernel {kernel!r}: expected rbf or an exp- kernel")

@@ -73,7 +73,7 @@ def load_split(
         about = 0, dataset.class_names, _clusters(dataset, rows[:n])
         return Split(x[:n], y[:n], x[n:], y[n:], *about)
     if feature is None:
-        raise ValueError("images need a feature: got none")
+        raise ValueError("images need features: got none")
     bad: list[int] = []
     x = extract(
         dataset,

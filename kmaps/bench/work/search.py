@@ -106,6 +106,6 @@ def _longer(values: list, i: int, best: tuple, scores: dict[tuple, NDArray]) -> 
     *_, inner, outer = sorted(values, reverse=best[i] == min(values))
     following = float(f"{outer**2 / inner:.3g}")
     if all(type(value) is int for value in values):
-        following = max(2, round(following))  # with one leaf, say, there is nothing to learn
+        following = max(2, round(following))  # with one leaf, for example, nothing is learned
     little = models.gains_little(scores[*best[:i], inner, *best[i + 1 :]], scores[best])
     return values if little or following in values else [*values, following]

@@ -23,12 +23,12 @@ from kmaps.maps import FeatureMap, Tabulated
 if TYPE_CHECKING:
     from kmaps.svm import CodedRows, CodedSVC, KernelSVC
 
-MAX_CODES = 256  # most distinct values that codes of one byte can stand for
+MAX_CODES = 256  # the most distinct values for codes of one byte
 
 _WEIGHTS = ("weights", "intercept", "calibration")
-_FLOAT_BYTES = 4  # of a number of a table
-_INDEX_BYTES = 4  # of the column numbers and row pointers of SciPy's CSR, while they fit
-_FIRST, _BLOCK = 1 << 12, 1 << 20  # values looked at: a few decide for most rows
+_FLOAT_BYTES = 4  # bytes of a number in a table
+_INDEX_BYTES = 4  # for column numbers and row pointers of SciPy's CSR, while they fit
+_FIRST, _BLOCK = 1 << 12, 1 << 20  # values that are checked: a few decide for most rows
 
 
 @dataclass(frozen=True, order=True)
@@ -234,7 +234,7 @@ def map_gram(feature_map: Any, X: Any, y: Any) -> MapGram:
         from kmaps.svm import code_gram, code_samples
 
         rows = code_samples(feature_map, X, form="low-rank")
-        # Dense: some maps would make of a sparse row one that is not.
+        # Dense, because some maps make a dense row of a sparse one.
         dim = rows.map.transform(X[:1].toarray() if issparse(X) else X[:1]).shape[1]
         return MapGram(
             code_gram(rows),

@@ -186,8 +186,8 @@ def pickled_bytes(fitted: Any) -> int:
         pickle.Pickler(sink, pickle.HIGHEST_PROTOCOL).dump(fitted)
     except Exception as error:
         raise InputError(
-            f"cannot be pickled, by which its storage is counted: {_text(error)}; keep lambdas, "
-            "open files and locks out of its attributes"
+            f"cannot be pickled, and its storage is the size of its pickle: {_text(error)}; keep "
+            "lambdas, open files and locks out of its attributes"
         ) from None
     return sink.nbytes
 

@@ -28,7 +28,7 @@ _TIMED = 3
 
 Labels = NDArray[np.int64]
 Columns = dict[str, Any]
-Tried = tuple[Columns, Labels | None]  # columns of a record, and the labels that are predicted
+Tried = tuple[Columns, Labels | None]  # columns of a record, and the predicted labels
 
 
 @dataclass(frozen=True)
@@ -205,11 +205,11 @@ class Trials:
     def _drawn(self, feature_map: Any, timing: Timing) -> Draw:
         settings = type(feature_map), feature_map.get_params(deep=False)
         if self._draw is None or self._draw.settings != settings:
-            self._draw = None  # its memory is needed for the next
+            self._draw = None  # frees its memory for the next draw
             x_train = self.tasks.x_train
             drawn, fit_s = timing.seconds(lambda: clone(feature_map).fit(x_train))
             if not isinstance(drawn, RandomFeatures):
-                raise ConfigError(f"map {type(drawn).__name__}: draws no frequencies")
+                raise ConfigError(f"map {type(drawn).__name__}: expected a random map")
             encoded, encode_s = timing.seconds(lambda: drawn.transform(x_train))
             seconds = {"fit_s": fit_s, "encode_s": encode_s}
             self._draw = Draw(settings, drawn, encoded, seconds)
@@ -281,7 +281,7 @@ def _strongest(feature_map: Any, pilot: Any, keep: int) -> Any:
 
 
 def _score(tasks: Tasks, model: Any, encode: Callable, truth: Any, timing: Timing) -> Tried:
-    """Return how well a model tells the test samples apart; time it, encoding included."""
+    """Return how well a model separates the test samples; time it, encoding included."""
     output = model.decision_function if tasks.judge else model.predict
     found = timing.best("predict_s", lambda: output(encode(tasks.x_test)), _TIMED)
     if tasks.judge:

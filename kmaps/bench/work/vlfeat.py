@@ -21,7 +21,7 @@ from kmaps.maps import HomogeneousMap
 
 _KERNELS = {"intersection": 0, "chi2": 1, "js": 2}  # VlHomogeneousKernelType
 _WINDOWS = {"uniform": 0, "rectangular": 1}  # VlHomogeneousKernelMapWindowType
-_TOO_LARGE = 256.0  # VLFeat's table ends here: it has zeros for larger values, and says nothing
+_TOO_LARGE = 256.0  # VLFeat's table ends here: it silently gives zeros for larger values
 
 
 @njit(nogil=True)  # type: ignore[untyped-decorator]
@@ -72,7 +72,7 @@ class VLFeatMap(TransformerMixin, BaseEstimator):
         window: str = "rectangular",
         period: float | None = None,
     ) -> None:
-        _library()  # here, for a run checks that it can make its estimators before its first cell
+        _library()  # here, because a run makes all its estimators before the first cell
         self.kernel = kernel
         self.order = order
         self.gamma = gamma
@@ -82,7 +82,7 @@ class VLFeatMap(TransformerMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Check the parameters; nothing depends on the data."""
         if self.kernel not in _KERNELS:
-            raise ConfigError(f"kernel={self.kernel!r}: VLFeat has {', '.join(_KERNELS)}")
+            raise ConfigError(f"kernel={self.kernel!r}: VLFeat has only {', '.join(_KERNELS)}")
         HomogeneousMap(**self.get_params()).fit(np.ones((1, 1)))
         return self
 
@@ -103,8 +103,8 @@ class VLFeatMap(TransformerMixin, BaseEstimator):
         largest = np.abs(values).max(initial=0)
         if not largest < _TOO_LARGE:
             raise InputError(
-                f"VLFeat's map: the largest value is {largest:g}; it takes values below "
-                f"{_TOO_LARGE:g}, and has zeros for larger ones: scale the samples (normalize: l1)"
+                f"VLFeat's map: the largest value is {largest:g}; the map takes values below "
+                f"{_TOO_LARGE:g}, and gives zeros for others: scale the samples (normalize: l1)"
             )
         library = _library()
         state = library.vl_homogeneouskernelmap_new(

@@ -14,11 +14,11 @@ from kmaps.data.annotations import Scene
 from kmaps.errors import DataError
 from kmaps.features import Phog, WindowWords, describe_windows, load_image
 
-Boxes = NDArray[np.int64]  # (m, 4): left, top, right, bottom, the ends excluded
+Boxes = NDArray[np.int64]  # (m, 4): left, top, right, bottom, without the ends
 
 WindowFeature = Phog | WindowWords
 
-OVERLAP = 0.5  # intersection over union from which on a box is found (VOC 2007)
+OVERLAP = 0.5  # the least intersection over union of a box that is found (VOC 2007)
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Curve:
         # The best precision from each point on; zero beyond the last.
         best = np.append(np.maximum.accumulate(self.precision[::-1])[::-1], 0)
         levels = np.linspace(0, 1, 11)
-        # 0.3 as a sum of tenths is not 0.3: what differs by rounding alone is equal.
+        # 0.3 is not exactly a sum of tenths: differences by rounding do not count.
         return float(best[np.searchsorted(self.recall, levels - 1e-12)].mean())
 
 
@@ -174,9 +174,9 @@ def training_windows(
     X, y = np.concatenate(vectors), np.concatenate(labels)
     for label, name in enumerate(names, 1):
         if not (y == label).any():
-            raise DataError(f"no object of the class {name!r} in the images to train on")
+            raise DataError(f"no training image has an object of the class {name!r}")
     if y.all():
-        raise DataError(f"no window next to the objects of the classes {', '.join(names)}")
+        raise DataError(f"no training image has a window without {', '.join(names)}")
     return X, y
 
 

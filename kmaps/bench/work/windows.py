@@ -27,7 +27,7 @@ from kmaps.svm import LiblinearSVC
 
 VOC_ADDRESS = "https://thor.robots.ox.ac.uk/pascal/VOC/voc2007/"
 _ARCHIVES = "VOCtrainval_06-Nov-2007.tar and VOCtest_06-Nov-2007.tar"
-_ALIKE = 0.8  # overlap beyond which the first stage keeps one window of two
+_ALIKE = 0.8  # with more overlap, the first stage keeps one window of two
 
 
 @dataclass(frozen=True)

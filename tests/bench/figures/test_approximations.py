@@ -78,7 +78,7 @@ def test_each_figure_shows_the_ranges_that_it_is_of():
     both = of_cells(measured("chi2", 1), over("ratios 1:9", 1))
     assert list(squares(*both)) == ["chi2"]
     assert list(spans(*both)) == ["chi2"]
-    with pytest.raises(ConfigError, match="needs a range LOW:HIGH, and there is none"):
+    with pytest.raises(ConfigError, match="needs a range LOW:HIGH; add one"):
         squares(*RATIOS)
     with pytest.raises(ConfigError, match="needs a range ratios LOW:HIGH or differences"):
         spans(*SQUARES)
@@ -148,7 +148,7 @@ def test_figures_of_orders_are_drawn(figure, tmp_path):
 @pytest.mark.parametrize("figure", ["periods", "kernels", "spectra"])
 def test_figures_of_homogeneous_maps_say_that_there_are_none(figure, tmp_path):
     others = [record("lowdim", kernel="rbf", dim=3, linf=0.1)]
-    with pytest.raises(NothingMeasured, match="none of the rows"):
+    with pytest.raises(NothingMeasured, match="none of the measured rows"):
         draw(figure, others, tmp_path / "drawn.png")
 
 

@@ -57,7 +57,7 @@ def test_figure_has_an_axes_per_kernel_and_reduction(tmp_path):
     others = [cell | {"kernel": cell["kernel"] and "js"} for cell in MEASURED]
     found = texts(draw_accuracy, [*MEASURED, *others], tmp_path)
     assert {"chi2, one-vs-one", "js, one-vs-one"} <= set(found)
-    with pytest.raises(NothingMeasured, match="none of the rows"):
+    with pytest.raises(NothingMeasured, match="none of the measured rows"):
         draw_accuracy(MEASURED[:1], tmp_path / "none.png")  # linear has no kernel
 
 
@@ -153,7 +153,7 @@ def test_figures_show(figure, records, expected, tmp_path):
 
 
 def test_exact_kernels_alone_have_no_sparsity(tmp_path):
-    with pytest.raises(NothingMeasured, match="none of the rows that were measured belongs"):
+    with pytest.raises(NothingMeasured, match="none of the measured rows belongs in"):
         draw_sparsity([next(trials())], tmp_path / "none.png")
 
 

@@ -71,8 +71,8 @@ SPANS = text_of("spans")
         ("kind: approx", "kind: aprox", "2:7: kind: unknown kind 'aproximation', "),
         ("chi2, inter", "exp-chi2, inter", "unknown kernel 'exp-chi2'"),
         ("order:", "ordr:", "7:24: maps[0].ordr: unknown key, did you mean 'order'?"),
-        ("[rbf]", "[chi2]", "range 'differences 0:2' is one of stationary kernels"),
-        ('"differences 0:2"', '"ratios 1:2"', "range 'ratios 1:2' is one of homogeneous kernels"),
+        ("[rbf]", "[chi2]", "range 'differences 0:2' is for stationary kernels"),
+        ('"differences 0:2"', '"ratios 1:2"', "range 'ratios 1:2' is for homogeneous kernels"),
         ('"differences 0:2"', '"differences 1:2"', "4:10: ranges[0]: range 'differences 1:2'"),
         ("relation: smaller", "relation: about", "against: bound goes with relation: smaller"),
     ],
@@ -124,5 +124,5 @@ def test_log_kernels_have_a_width():
             named = found[setting, "chi2", label]
             assert linf == pytest.approx(named, rel=1e-6)
     assert {"sigma" in c.options for c in cells if c.kernel == "chi2"} == {False}
-    with pytest.raises(ConfigError, match="range 'differences 0:1' is one of stationary kernels"):
+    with pytest.raises(ConfigError, match="range 'differences 0:1' is for stationary kernels"):
         spec.parse(text.replace('"0:2"', '"differences 0:1"'))

@@ -132,7 +132,7 @@ def first_fails(cell):
             "chosen_on: first",
             "C.chosen_on: should be 'first-split', got 'first'",
         ),
-        (ONCE, "{grid: [1], chosen_on: first-split}", "one value of C is given, so none is chosen"),
+        (ONCE, "{grid: [1], chosen_on: first-split}", "chosen_on: needs several values of C, got"),
         ("choose: 2\n  train: [a, b, c]\n  test: [s, t]", "train: 0.5", "other splits test on; it"),
     ],
 )

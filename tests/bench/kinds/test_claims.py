@@ -52,7 +52,7 @@ H1, H2 = "method: homogeneous, order: 1", "method: homogeneous, order: 2"
         (H1, "method: exat", "claims[0].right: no row has method: exat, did you mean 'exact'?"),
         (H1, "method: homogeneous, order: 7", "right: no row has order: 7 (known: 1, 2)"),
         ("ordr: 1", "method: exact", "claims[0].left: no row has 'ordr', did you mean 'order'?"),
-        (H1, "method: exact, order: 2", "claims[0].right: no row has all of this"),
+        (H1, "method: exact, order: 2", "claims[0].right: no row has all of these values"),
         (H1, H1, "claims[0]: left and right pick no two rows to compare"),
         ("method: homogeneous", "method: homogeneous", "pick no two rows to compare"),
         ("kernel: chi2", "kernel: intersection", "no row has kernel: intersection (known: "),
@@ -67,7 +67,7 @@ def test_a_claim_that_compares_no_rows_is_a_mistake(left, right, message):
 def test_rows_of_another_kernel_or_of_none_in_common_are_not_compared():
     with pytest.raises(ConfigError, match="to compare of the kernels intersection"):
         spec.parse(TEXT + _claim(H1, H2, more=", kernels: [intersection]"))
-    with pytest.raises(ConfigError, match="pick no row in common"):
+    with pytest.raises(ConfigError, match="pick no common row"):
         spec.parse(TEXT + _claim(H1, H2, more=", measure: storage-train, against: storage"))
 
 

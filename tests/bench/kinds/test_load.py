@@ -67,9 +67,9 @@ def test_missing_keys_are_named():
 
 def test_keys_given_twice():
     found = mistakes(GOOD + "splits: 3\n")
-    assert found == ["e.yaml:18:1: splits: given twice, first in line 5"]
+    assert found == ["e.yaml:18:1: splits: is given twice, first in line 5"]
     nested = replaced("{loss: hinge, bias: 1}", "{loss: hinge, loss: logistic}")
-    assert mistakes(nested) == ["e.yaml:13:24: loss: given twice, first in line 13"]
+    assert mistakes(nested) == ["e.yaml:13:24: loss: is given twice, first in line 13"]
 
 
 def test_exact_and_maps_need_kernels_and_something_has_to_run():
@@ -140,7 +140,7 @@ def test_mistakes_in_a_preset_stand_at_their_place():
     assert found[-1].startswith(f"e.yaml:{line + 1}:5: claim: unknown key")
 
 
-@pytest.mark.parametrize(("text", "known"), [(PRESETS, "small"), ("", "it has none")])
+@pytest.mark.parametrize(("text", "known"), [(PRESETS, "small"), ("", "none")])
 def test_an_unknown_preset_is_refused(text, known):
     with pytest.raises(ConfigError, match=rf"unknown preset 'tiny' \(known: {known}\)$"):
         spec.parse(GOOD + text, preset="tiny")
@@ -148,5 +148,5 @@ def test_an_unknown_preset_is_refused(text, known):
 
 def test_bytes_that_are_no_text_are_refused(tmp_path):
     (tmp_path / "e.yaml").write_bytes(b"about: \xff\xfe")
-    with pytest.raises(ConfigError, match=r"e.yaml: not a text file in UTF-8"):
+    with pytest.raises(ConfigError, match=r"e.yaml: is not a text file in UTF-8"):
         spec.load(tmp_path / "e.yaml")

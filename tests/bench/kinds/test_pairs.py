@@ -83,10 +83,10 @@ def test_samples_of_a_dataset_have_their_own_split():
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("map: anchor", "map: sign-cauchy", "sign-cauchy is no additive map, which this kind"),
+        ("map: anchor", "map: sign-cauchy", "expected additive maps, sign-cauchy is none"),
         ("map: anchor, n_anchors: [5, 9, 17], energy: 1.0, shared: true", "map: homogeneous",
-         "homogeneous is not for the kernel 'laplace', anchor, nystroem, exact-table are"),
-        ("[10, 320]", "[0]", r"columns: expected whole numbers from 1 on, got \[0\]"),
+         "homogeneous does not take the kernel 'laplace' .these do: anchor, nystroem"),
+        ("[10, 320]", "[0]", r"columns: expected whole numbers of at least 1, got \[0\]"),
         ("uniform: {", "dataset: {name: digits, train: 9}\nuniform: {",
          "expected either a dataset"),
         ("[chi2, laplace]", "[rbf]", "unknown kernel 'rbf'"),
@@ -106,5 +106,5 @@ def test_samples_and_features_are_drawn_for_a_split():
 
 def test_more_features_than_there_are_is_an_error():
     cell = cells_of(TEXT.replace("320", "1000"))[-1]
-    with pytest.raises(ConfigError, match="columns: 1000 of 400 features; choose fewer"):
+    with pytest.raises(ConfigError, match="columns: 1000, but X has 400 features; choose fewer"):
         measured(cell)

@@ -65,7 +65,7 @@ def test_measuring_fills_the_columns_and_keeps_the_images_of_the_first_split():
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("name: digits", "name: wine", "dataset wine has no images, which this kind needs"),
+        ("name: digits", "name: wine", "this kind needs images, but dataset wine has none"),
         ("patch: 4", "patch: 6", "patch: .*multiple of 4"),
     ],
 )
@@ -74,7 +74,7 @@ def test_mistakes_are_told(old, new, message):
 
 
 def test_images_smaller_than_a_patch_are_told():
-    with pytest.raises(ConfigError, match="patch: an image of 90 × 80 has none of 96 × 96"):
+    with pytest.raises(ConfigError, match="patch: 96 × 96 pixels do not fit into 90 × 80"):
         placed(square(), "grid", 96, 4)
 
 

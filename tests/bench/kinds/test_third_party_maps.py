@@ -41,6 +41,6 @@ def test_they_are_given_the_kernel():
 
 def test_nothing_is_chosen_for_them():
     searched = TEXT.replace("ENTRY", "{estimator: a.b, search: {gamma: [1, 2]}}")
-    assert "there are no labels to choose by; leave search out" in mistakes(searched)[0]
+    assert "search chooses by labels, which this kind lacks; leave it" in mistakes(searched)[0]
     drawn = TEXT.replace("ENTRY", SAMPLER) + "figures: [outputs]\n"
-    assert "outputs fits maps again, and third-party ones it cannot" in mistakes(drawn)[0]
+    assert "outputs cannot fit third-party maps; leave it out" in mistakes(drawn)[0]

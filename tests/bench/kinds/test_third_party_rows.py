@@ -54,7 +54,7 @@ def kmaps(folder):
 def test_rows_of_others_run_and_are_shown_judged_and_gated(kmaps, folder):
     ran = kmaps("run", "beside/mine.yaml", "--out", "out", "--allow-code", code=3)
     assert ran.stderr.startswith(
-        f"code that rows of this experiment import: kmaps (installed), own_methods "
+        f"rows of this experiment import code: kmaps (installed), own_methods "
         f"({folder / 'beside'}), sklearn (installed)\n"
     )
     assert "1 of 7 cells failed" in ran.stderr
@@ -75,7 +75,7 @@ def test_rows_of_others_run_and_are_shown_judged_and_gated(kmaps, folder):
     assert spline["accuracy"] > 0.85 < roots["accuracy"]
 
     refused = kmaps("time", "out", "--even-if-busy", "--quiet", code=2)
-    assert "own_methods is code in " in refused.stderr
+    assert "own_methods: this run would execute its code in " in refused.stderr
     timed = kmaps("time", "out", "--even-if-busy", "--repeats", 1, "--allow-code")
     assert f"own_methods ({folder / 'beside'})" in timed.stderr
     kmaps("report", "out", "--quiet")
@@ -145,8 +145,8 @@ C: 1
         (
             "trap_of_a_test.Model",
             "--allow trap_of_a_test",
-            "trap_of_a_test is code in {base}, which would run: look at it, and let it run with "
-            "--allow-code",
+            "trap_of_a_test: this run would execute its code in {base}: read it first, then allow "
+            "it with --allow-code",
         ),
         # A package that is not installed is not taken from the folder.
         ("lightgbm.trap.Model", "", "there is no module 'lightgbm"),
@@ -192,8 +192,8 @@ def test_mistakes_have_their_places():
         "e.yaml:10:5: classifiers[0]: missing key 'estimator'",
         "e.yaml:10:6: classifiers[0].estimater: unknown key, did you mean 'estimator'?",
         "e.yaml:11:30: classifiers[1].params: expected names of parameters, got 'a b'",
-        "e.yaml:12:30: classifiers[2].params: memory: a folder of pickles, which may hold any "
-        "code; leave it out",
+        "e.yaml:12:30: classifiers[2].params: memory: names a folder of pickles, which can hold "
+        "any code; leave it out",
     ]
 
 

@@ -77,17 +77,15 @@ def test_rows_are_normalised_and_nothing_else(folder):
     for given in ("name: phog", "bins: 4"):
         (found,) = mistakes(text.replace("name: intensity", given))
         assert found == (
-            f"e.yaml:4:12: features.{given.split(':')[0]}: these are no images, the columns are "
+            f"e.yaml:4:12: features.{given.split(':')[0]}: the data are a table, whose columns are "
             "the features; leave it out"
         )
     (found,) = mistakes(replaced("name: digits", "name: wine"))
     assert found.endswith(
-        "features.name: these are no images, the columns are the features; leave it out"
+        "features.name: the data are a table, whose columns are the features; leave it out"
     )
     (found,) = mistakes(replaced("normalize: l1", "normalize: min-max"))
-    assert found.endswith(
-        "normalize: min-max is for the columns of tables, not for features of images"
-    )
+    assert found.endswith("normalize: min-max is for columns of tables, not for features of images")
 
 
 @pytest.mark.parametrize(
@@ -111,8 +109,8 @@ def test_how_splits_are_drawn(dataset, protocol):
         ("{files: {data: a.csv, tran: b}, train: 9}", "3:32", "dataset.files.tran: unknown key, d"),
         ("{files: {data: a, train: b}, train: 9}", "3:18", "dataset.files: expected one of: data,"),
         ("{files: {data: ''}, train: 9}", "3:25", "dataset.files.data: expected a path, got an em"),
-        ("{files: {train: a, test: b, split_column: c}}", "3:18", "dataset.files: split_column: t"),
-        ("{files: {data: a, image_column: c}, train: 9}", "3:18", "dataset.files: image_column: o"),
+        ("{files: {train: a, test: b, split_column: c}}", "3:18", "dataset.files: split_column: f"),
+        ("{files: {data: a, image_column: c}, train: 9}", "3:18", "dataset.files: image_column: g"),
         ("{name: mnist, files: {data: a}, train: 9}", "3:17", "dataset.name: mnist is a dataset t"),
         ("{train: 9}", "3:10", "dataset: missing key 'name', or 'files'"),
     ],

@@ -56,7 +56,7 @@ def test_a_row_that_one_run_lacks_keeps_its_place():
     fewer = Run("b", [one for one in fewer.records if one["kernel"] != "js"], fewer.correct)
     found = row(compare([run("a"), fewer], ["accuracy"]), "accuracy", CHI2.replace("chi2", "js"))
     assert (bool(found.values[0]), found.values[1], found.estimates) == (True, (), (None,))
-    with pytest.raises(NothingMeasured, match="a, b: no row in common by accuracy"):
+    with pytest.raises(NothingMeasured, match="a, b: have no row in common by accuracy"):
         compare([run("a"), Run("b", [], {})], ["accuracy"])
 
 

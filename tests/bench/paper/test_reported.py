@@ -163,7 +163,7 @@ def test_of_a_baseline_of_runs_the_one_that_is_checked_is_expected():
 
 
 def test_runs_of_folders(tmp_path):
-    with pytest.raises(NothingMeasured, match="no records there nor in its folders"):
+    with pytest.raises(NothingMeasured, match="neither it nor its folders have records"):
         reported.read_runs(tmp_path)
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
@@ -177,7 +177,7 @@ def test_runs_of_folders(tmp_path):
 def test_a_damaged_file_of_what_is_kept_is_refused(tmp_path, text):
     assert reported.read_stored(tmp_path) is None
     (tmp_path / reported.STORED).write_text(text)
-    with pytest.raises(InputError, match=r"reported.json: not as `kmaps report --all` writes it"):
+    with pytest.raises(InputError, match=r"reported.json: is not from `kmaps report --all`; write"):
         reported.read_stored(tmp_path)
 
 

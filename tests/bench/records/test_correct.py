@@ -103,7 +103,7 @@ def test_bits_of_other_samples_are_refused(tmp_path, change):
     samples = {name: arrays.pop(name) for name in ("samples",) if name in arrays}
     write_arrays(tmp_path, "split-0", samples, CORRECT)
     write_arrays(tmp_path, cell(correct)["key"], arrays, CORRECT)
-    with pytest.raises(InputError, match="not one bit for each of its 50 test samples; restore"):
+    with pytest.raises(InputError, match="has not one bit per test sample, of 50; restore"):
         read_correct(tmp_path, [cell(correct)])
 
 

@@ -89,21 +89,21 @@ NAN, INF = float("nan"), float("inf")
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
-        *((line, "not a record") for line in ("{", "[]", "3", '{"status": "ok"}', "")),
+        *((line, "is not a record") for line in ("{", "[]", "3", '{"status": "ok"}', "")),
         # Deeper than Python reads, and than it writes again.
-        *(("[" * n + "]" * n, "not a record") for n in (51, 900, 100_000)),
-        ({"params": json.loads("[" * 51 + "]" * 51)}, "not a record"),
+        *(("[" * n + "]" * n, "is not a record") for n in (51, 900, 100_000)),
+        ({"params": json.loads("[" * 51 + "]" * 51)}, "is not a record"),
         ({"train_s": 10**400}, "train_s is 1000"),
         ({"C_grid": ["x"]}, "C_grid is ['x'], expected a list of finite numbers, text or null"),
         ({"command": ["x"]}, "command is ['x'], expected text or null"),
         ({"warnings": "x"}, "warnings is 'x', expected a list of texts or null"),
-        (text_of(less("seed")), "missing or unknown columns: seed"),
+        (text_of(less("seed")), "has missing or unknown columns: seed"),
         # None that older records of the format lack.
-        (text_of(less("train_bytes")), "missing or unknown columns: train_bytes"),
-        ({"acuracy": 1}, "missing or unknown columns: acuracy"),
-        ({"\ncode": 1}, r"missing or unknown columns: '\ncode'"),
+        (text_of(less("train_bytes")), "has missing or unknown columns: train_bytes"),
+        ({"acuracy": 1}, "has missing or unknown columns: acuracy"),
+        ({"\ncode": 1}, r"has missing or unknown columns: '\ncode'"),
         ({"more": []}, "more is [], expected a mapping"),
-        ({"more": {"accuracy": 1}}, "'accuracy' in more: expected a name of no other column"),
+        ({"more": {"accuracy": 1}}, "'accuracy' in more: expected the name of no other column"),
         ({"more": {"a b": 1}}, "'a b' in more"),
         ({"more": {"zeros": NAN}}, "zeros is nan, expected a finite number, text or null"),
         ({"more": {"zeros": [1]}}, "zeros is [1]"),
@@ -140,7 +140,7 @@ def test_the_experiment_of_a_run_is_kept_with_the_way_to_its_files(tmp_path):
 
 
 def test_nothing_to_read(tmp_path):
-    with pytest.raises(NothingMeasured, match="no records there; `kmaps run` writes them"):
+    with pytest.raises(NothingMeasured, match="has no records; `kmaps run` writes them"):
         read_records(tmp_path)
     (tmp_path / "records.jsonl").touch()
     with pytest.raises(NothingMeasured, match="no finished cell yet"):
@@ -190,7 +190,7 @@ def test_nothing_is_left_of_a_run_without_records(tmp_path):
 
 def test_two_runs_on_one_file_are_refused(tmp_path):
     with RecordsFile(tmp_path):
-        with pytest.raises(ConfigError, match="another run is writing it"), RecordsFile(tmp_path):
+        with pytest.raises(ConfigError, match="another run writes it now"), RecordsFile(tmp_path):
             pass
         assert (tmp_path / "records.jsonl").read_bytes() == b""  # reading is free
     write(tmp_path, record("a"))
@@ -202,7 +202,7 @@ def test_a_file_system_without_locks_is_named(number, tmp_path, monkeypatch):
         raise OSError(number, "No locks")
 
     monkeypatch.setattr("fcntl.flock", refuse)
-    said = r"its file system gives no locks \(No locks\): choose a folder on another"
+    said = r"its file system has no locks \(No locks\): use another file system"
     with pytest.raises(ConfigError, match=f"records.jsonl: {said}"), RecordsFile(tmp_path / "new"):
         pass
     assert not (tmp_path / "new").exists()
@@ -277,7 +277,7 @@ def test_devices_and_pipes_are_not_read(tmp_path, make):
             pass
     make(tmp_path / STORED)
     assert read_stored(tmp_path) is None
-    with pytest.raises(NothingMeasured, match="no records there"):
+    with pytest.raises(NothingMeasured, match="has no records"):
         read_records(tmp_path)
 
 

@@ -75,21 +75,21 @@ def test_times_of_other_cells_are_refused_with_what_to_do(folder):
     assert len(read_records(folder)) == 2  # some are of these cells
     (folder / "times.jsonl").unlink()
     write(folder, *stale)
-    with pytest.raises(InputError, match=r"times\.jsonl: times of other cells .* delete it"):
+    with pytest.raises(InputError, match=r"times\.jsonl: has times of other cells .* delete it"):
         read_records(folder)
 
 
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("{}", "not a time that `kmaps time` wrote"),
-        ("3", "not a time that `kmaps time` wrote"),
+        ("{}", "is not a time that `kmaps time` wrote"),
+        ("3", "is not a time that `kmaps time` wrote"),
         *(
-            (json.dumps(times(CELL, seconds)[0]), "a value that no measurement gives")
+            (json.dumps(times(CELL, seconds)[0]), "has a value that no measurement gives")
             for seconds in (-1.0, float("nan"), True)
         ),
         *(
-            (json.dumps(times(CELL, 1.0, **wrong)[0]), "a value that no measurement gives")
+            (json.dumps(times(CELL, 1.0, **wrong)[0]), "has a value that no measurement gives")
             for wrong in ({"seconds": 3}, {"bytes": None}, {"bytes": {"peak_bytes": -1}})
         ),
     ],

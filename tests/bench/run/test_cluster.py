@@ -80,17 +80,17 @@ def test_what_a_worker_refuses(monkeypatch):
     assert done.result.columns["accuracy"] > 0
     with pytest.raises(ConfigError) as error:
         measured_there(versions=("0.0", 1))
-    assert "the run was started by 0.0 with 1: install the same on all machines" in str(error.value)
+    assert "the run started with 0.0 with 1: install the same on all computers" in str(error.value)
     with pytest.raises(DataError) as data_error:
         measured_there(digests={"digits": "other"})
-    assert str(data_error.value).startswith("digits: a worker has other data by that name than")
+    assert str(data_error.value).startswith("digits: a worker has other data of this name than")
     daemon = SimpleNamespace(daemon=True)
     monkeypatch.setattr("multiprocessing.current_process", lambda: daemon)
     with pytest.raises(ConfigError) as error:
         measured_there()
     assert str(error.value) == (
-        "the workers may start no processes, in which cells are measured: start them with "
-        "--no-nanny, or with DASK_DISTRIBUTED__WORKER__DAEMON=False in their environment"
+        "cells are measured in processes, which these workers may not start: start them with "
+        "--no-nanny or with DASK_DISTRIBUTED__WORKER__DAEMON=False"
     )
 
 

@@ -78,7 +78,7 @@ def test_a_column_that_the_kind_does_not_name_is_refused(monkeypatch):
     monkeypatch.setattr(TrialShown, "fills", ())
     found = measured(monkeypatch, Trial())
     assert found["first"].error == (
-        "TypeError: kind trial: columns that it does not say it fills: ['accuracy']"
+        "TypeError: kind trial: fills columns that it does not declare: ['accuracy']"
     )
 
 

@@ -111,7 +111,7 @@ def test_work_that_begins_later_marks_the_repeats_from_then_on(folder):
 def test_a_cell_that_comes_out_otherwise_gets_no_time(folder):
     found = again(folder, cell_workers.inaccurate, repeats=3)
     accuracy = read_records(folder)[1]["accuracy"]
-    told = f"split 0 ovo chi2 exact: accuracy is 0.0, on record {accuracy}: its times are not of"
+    told = f"split 0 ovo chi2 exact: accuracy is 0.0, on record {accuracy}: its times belong to"
     assert found.failures[0].startswith(told)
     assert len(found.failures) == 2
     assert found.measured == 6  # three of each linear cell
@@ -149,7 +149,7 @@ def test_storage_that_was_counted_before_forms_were_is_not_compared(folder):
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
-        ("small", "other", "records of small, not of other; name the experiment"),
+        ("small", "other", "records of small, not of other; name their experiment"),
         ("train: 120", "train: 130", "the file or the version of the maps has changed"),
         ("baselines: [linear, exact]", "baselines: [linear]", "2 of 4 records are not of the cell"),
     ],
@@ -172,9 +172,9 @@ def test_changed_data_are_refused(folder):
 
 def test_what_has_no_times_is_refused(tmp_path):
     runner.run(EXPERIMENT, tmp_path, measure=cell_workers.Each(cell_workers.instant))
-    with pytest.raises(NothingMeasured, match="no measured cell there has a time"):
+    with pytest.raises(NothingMeasured, match="has no measured cell with a time"):
         again(tmp_path)
-    with pytest.raises(NothingMeasured, match="no records there"):
+    with pytest.raises(NothingMeasured, match="has no records"):
         again(tmp_path / "none")
 
 

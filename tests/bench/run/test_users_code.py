@@ -52,8 +52,8 @@ def test_a_run_does_not_go_on_with_other_code(tmp_path, package):
     code.write_text(MODULE.replace("0.5", "0.25"))
     told = (
         f"error: the code of {package} has changed since split 0 ovr {package}.Powers was measured "
-        "(cells with the old code: 1): choose another folder for the new code, or bring the old "
-        "one back\n"
+        "(cells with the old code: 1): choose another folder for the new code, or restore the "
+        "old code\n"
     )
     again = ("time", "out", "--allow-code", "--quiet")
     for command in (RUN, (*RUN, "--retry-failed"), again):

@@ -28,7 +28,7 @@ C: 1
         ("liblinear, coded", "liblinear, code", "7:54: maps[0].solver[1]: unknown solver 'code',"),
         ("form: local", "form: locl", "8:40: maps[1].form: unknown form 'locl', did you mean"),
         ("order: 1, solver", "form: local, solver", "7:30: maps[0].form: the homogeneous map has"),
-        ("solver: coded, form", "form", "8:25: maps[1].form: only for solver: coded"),
+        ("solver: coded, form", "form", "8:25: maps[1].form: needs solver: coded"),
         (
             "map: spline, solver: coded, form: local",
             "map: sign-cauchy, solver: coded",
@@ -52,7 +52,7 @@ def test_solvers_of_rows_and_their_settings(old, new, expected):
 
 def test_settings_of_the_coded_solver_need_a_row_that_has_it():
     found = mistakes(replaced("bias: 1}", "gap: 1e-2}"))
-    assert found == ["e.yaml:13:24: learner.gap: only for solver: coded, which no row has"]
+    assert found == ["e.yaml:13:24: learner.gap: needs solver: coded, which no row has"]
     spec.parse(replaced("bias: 1}", "gap: 1e-2, solver: coded}"))
     study = "experiment: s\nkind: approximation\nkernels: [chi2]\nranges: ['0:1']\nmaps:\n"
     found = mistakes(study + "  - {map: homogeneous, solver: coded}\n")
@@ -92,7 +92,7 @@ def test_rows_with_and_without_calibration():
     one_vs_one = "calibrate: one-vs-one has no score for each class; reductions: [ovr]"
     for old, new, expected in (
         ("[true, false]", "[true, 1]", "8:65: maps[1].calibrate[1]: expected true or false, got 1"),
-        ("solver: coded, form: local, c", "c", "8:30: maps[1].calibrate: only for solver: coded"),
+        ("solver: coded, form: local, c", "c", "8:30: maps[1].calibrate: needs solver: coded"),
         ("[ovr]", "[ovo]", f"8:58: maps[1].{one_vs_one}"),
     ):
         assert mistakes(text.replace(old, new)) == [f"e.yaml:{expected}"]

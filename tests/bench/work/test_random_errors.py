@@ -34,7 +34,7 @@ def test_parts_are_those_of_brute_force():
     ("made", "kernel", "message"),
     [
         (GeneralizedRBFMap(), "chi2", "kernel 'chi2': expected rbf or an exp- kernel"),
-        (HomogeneousMap(), "exp-chi2", "map HomogeneousMap: draws no frequencies"),
+        (HomogeneousMap(), "exp-chi2", "map HomogeneousMap: expected a random map"),
     ],
 )
 def test_what_has_no_random_errors_is_refused(made, kernel, message):

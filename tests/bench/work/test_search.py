@@ -168,6 +168,6 @@ def test_mistakes_in_a_search_are_named():
     both = of("params: {gamma: 1}, search: {gamma: auto}")
     assert "gamma is in params and in search" in str(both)
     for entry in ("search: {degree: auto}", "search: {gamma: auto, degree: [2, 3]}"):
-        assert "auto is for gamma or sigma, the width, and for it alone" in str(of(entry))
+        assert "auto needs the width, gamma or sigma, and it alone" in str(of(entry))
     [told] = third_party.problems("sklearn.svm.SVC", {}, "own", ["gama"])
     assert told == "estimator sklearn.svm.SVC: unknown parameter 'gama', did you mean 'gamma'?"

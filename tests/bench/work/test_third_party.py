@@ -77,7 +77,7 @@ def module(tmp_path, monkeypatch):
         ("{}.Good", {}, "own", "it has no 'predict'; a row of classifiers fits and predicts"),
         ("{}.Good", {}, "coded", "it has no 'tabulate'; with solver: coded"),
         ("{}.NoLabels", {}, "liblinear", "its 'fit' does not take samples and labels, (X, y)"),
-        ("{}.Lambda", {}, "liblinear", "cannot be pickled, by which its storage is counted"),
+        ("{}.Lambda", {}, "liblinear", "cannot be pickled, and its storage is the size"),
         ("sklearn.svm.SVC", {}, "liblinear", "it has no 'transform'; a row of maps fits and"),
     ],
 )

@@ -58,5 +58,5 @@ def test_classes_that_the_dataset_has_not_are_refused(split):
 
 
 def test_maps_that_draw_nothing_are_refused(trials):
-    with pytest.raises(ConfigError, match="map HomogeneousMap: draws no frequencies"):
+    with pytest.raises(ConfigError, match="map HomogeneousMap: expected a random map"):
         trials.learner(HomogeneousMap(), DENSE, UNTIMED)

@@ -66,7 +66,7 @@ def test_a_linear_stage_leaves_few_windows_those_of_objects(folder, monkeypatch)
 
 def test_training_without_the_class(folder, monkeypatch):
     monkeypatch.setenv("KMAPS_DATA_DIR", str(folder))
-    with pytest.raises(DataError, match="no object of the class 'sofa'"):
+    with pytest.raises(DataError, match="no training image has an object of the class 'sofa'"):
         load_windows(PROTOCOL, Phog(), "l1", ["car", "sofa"])
 
 

@@ -42,9 +42,9 @@ class Approximation(Experiment):
     def _of_one_kind(self) -> "Approximation":
         estimators = [entry for entry in self.maps if "estimator" in entry]
         if any("search" in entry for entry in estimators):
-            raise ValueError("maps: there are no labels to choose by; leave search out")
+            raise ValueError("maps: search chooses by labels, which this kind lacks; leave it out")
         if estimators and "outputs" in self.figures:
-            raise ValueError("figures: outputs fits maps again, and third-party ones it cannot")
+            raise ValueError("figures: outputs cannot fit third-party maps; leave it out")
         for text in self.ranges:
             span = parse_range(text)
             known = (
@@ -54,8 +54,8 @@ class Approximation(Experiment):
             if odd:
                 kind = "stationary" if known is STATIONARY else "homogeneous"
                 raise ValueError(
-                    f"range {text!r} is one of {kind} kernels ({', '.join(known)}), "
-                    f"which {odd[0]!r} is not"
+                    f"range {text!r} is for {kind} kernels ({', '.join(known)}), "
+                    f"and {odd[0]!r} is none of them"
                 )
         return self
 
@@ -83,7 +83,7 @@ class ApproximationKind(Kind):
 
     def measure(self, cell: Cell, shared: Any, timing: Timing) -> Measured:
         from kmaps.bench.work.approximation import compare, made_for
-        from kmaps.maps import Bounded  # which imports scikit-learn
+        from kmaps.maps import Bounded  # imports scikit-learn
 
         made, kernel = made_for(cell.row.method, cell.row.params, cell.kernel, cell.options)
         found = compare(made, kernel, cell.options, timing)

@@ -94,20 +94,20 @@ class Tuning(fields.Model):
         if self.samples is not None and self.samples < self.folds:
             raise ValueError(f"samples must be at least folds ({self.folds}), got {self.samples}")
         if self.chosen_on and self._is_given:
-            raise ValueError("chosen_on: one value of C is given, so none is chosen; leave it out")
+            raise ValueError("chosen_on: needs several values of C, got one; leave it out")
         return self
 
     @property
     def _is_given(self) -> bool:
-        return not isinstance(self.grid, str) and len(self.grid) == 1  # a list, not auto
+        return not isinstance(self.grid, str) and len(self.grid) == 1  # a list, not "auto"
 
     @property
     def of_cell(self) -> dict[str, Any]:
         """The choice as cells have it: without a choice there are no folds and no samples."""
-        given = dict(self)  # not dumped: pydantic warns of auto where a list is declared
+        given = dict(self)  # no dump: pydantic would warn of auto in the place of a list
         if self._is_given:
             return {name: given[name] for name in ("grid", "unit_norm")}
-        if self.chosen_on is None:  # keys of cells without it are as before there was one
+        if self.chosen_on is None:  # without it, keys of cells must stay as they were
             del given["chosen_on"]
         return given
 
@@ -132,8 +132,8 @@ class Classification(fields.OnSamples):
             raise ValueError("the baseline 'exact' needs kernels")
         if self.C.chosen_on and self.dataset.choose is None:
             raise ValueError(
-                f"C.chosen_on: {self.C.chosen_on} would choose C on samples that other splits "
-                "test on; it goes with a dataset of official groups, choose: K of the training ones"
+                f"C.chosen_on: {self.C.chosen_on} would choose C on samples that other splits test "
+                "on; it needs a dataset with official groups and choose: K of the training groups"
             )
         return self
 
@@ -205,7 +205,7 @@ def _choose(spec: Any, cell: Cell, split: Any) -> dict[str, Any]:
     choosing = Choosing(seed=cell.choice_seed, **given)
     training = split.x_train, split.y_train, split.groups_train
     if parameters := cell.row.learner.get("search"):
-        from kmaps.bench.work.search import search  # of few rows
+        from kmaps.bench.work.search import search  # few rows need it
 
         choice, *searched = search(spec, parameters, choosing, *training)
         return {**choice_columns(choice), **dict(zip(SEARCH, searched, strict=True))}

@@ -52,7 +52,7 @@ class ClassificationShown(Shown):
 
         sections = []
         if any(is_third_party(record["method"]) for record in records):
-            from kmaps.bench.report.front import side_by_side  # only third-party rows need it
+            from kmaps.bench.report.front import side_by_side  # slow, and only for third-party rows
 
             sections.append(Section("Side by side", [side_by_side(records)]))
         if has_test_sets(records):

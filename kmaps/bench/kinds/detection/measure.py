@@ -53,7 +53,7 @@ class Detection(TradeOff):
     splits: Literal[1] = 1
     dataset: Devkit
     features: WindowFeatures
-    # The words of a tuple are one type to pydantic, and none to a type checker.
+    # pydantic takes a tuple of words as a type, type checkers do not.
     classes: Annotated[list[Literal[VOC_CLASSES]], Field(min_length=1), Unique]  # type: ignore[valid-type]
 
 
@@ -62,10 +62,10 @@ class DetectionKind(TradeOffKind):
 
     model = Detection
     shown = SHOWN
-    has_images = False  # each image is read whole, or the run stops: none may be left out
+    has_images = False  # no image may be left out: an unreadable one stops the run
 
     def solvers(self, cells: Iterable[Cell]) -> set[str]:
-        return super().solvers(cells) | {"liblinear"}  # the first stages
+        return super().solvers(cells) | {"liblinear"}  # for the first stages
 
     def digest(self, cell: Cell) -> str:
         """Return nothing: the images are not verified, they come from the user's own devkit."""

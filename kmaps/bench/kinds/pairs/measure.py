@@ -66,19 +66,19 @@ class Pairs(fields.OnSamples):
         for entry in self.maps:
             name = entry.get("map")
             if name not in MAPS:
-                continue  # reported where the entry is
+                continue  # reported at its entry
             if not has_tables(name):
-                raise ValueError(f"maps: {name} is no additive map, which this kind compares")
+                raise ValueError(f"maps: expected additive maps, {name} is none")
             own = listed(entry.get("kernel", self.kernels))
             odd = [kernel for kernel in OF_ONE_VARIABLE if kernel in own]
             if odd and name not in FOR_ANY_KERNEL:
                 raise ValueError(
-                    f"maps: {name} is not for the kernel {odd[0]!r}, {', '.join(FOR_ANY_KERNEL)} "
-                    "are; let the entry name its own kernel"
+                    f"maps: {name} does not take the kernel {odd[0]!r} (these do: "
+                    f"{', '.join(FOR_ANY_KERNEL)}); name other kernels in its entry"
                 )
             wanted = entry.get("columns")
             if not all(n is None or (type(n) is int and n >= 1) for n in listed(wanted)):
-                raise ValueError(f"columns: expected whole numbers from 1 on, got {wanted!r}")
+                raise ValueError(f"columns: expected whole numbers of at least 1, got {wanted!r}")
         return self
 
 
@@ -132,7 +132,7 @@ class PairsKind(SampledKind):
         options, params = cell.options, cell.row.params
         columns, n_features = options["columns"], shared.x_train.shape[1]
         if columns is not None and columns > n_features:
-            raise ConfigError(f"columns: {columns} of {n_features} features; choose fewer")
+            raise ConfigError(f"columns: {columns}, but X has {n_features} features; choose fewer")
         drawn = drawn_columns(n_features, columns, cell.split)
         found = pair_errors(
             lambda kernel: make_map(cell.row.method, kernel, params),

@@ -32,7 +32,7 @@ class Places(OnDataset):
     @validator(mode="after")
     def _of_images(self) -> "Places":
         if not self.dataset.has_images:
-            raise ValueError(f"dataset {self.dataset.title} has no images, which this kind needs")
+            raise ValueError(f"this kind needs images, but dataset {self.dataset.title} has none")
         return self
 
 
@@ -77,7 +77,7 @@ class PlacesKind(Kind):
             shares.append(found.important)
             if i < options["shown"]:
                 arrays |= {f"image{i}": image, f"along{i}": found.along, f"within{i}": found.within}
-        arrays["important"] = np.array(shares)  # a figure wants arrays of every cell
+        arrays["important"] = np.array(shares)  # figures need arrays of every cell
         return Measured({"important": float(np.mean(shares)), "n_train": len(rows)}, arrays)
 
 

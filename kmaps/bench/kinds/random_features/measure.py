@@ -53,7 +53,7 @@ class RandomFeaturesKind(SampledKind):
         made = make_map(cell.row.method, cell.kernel, cell.row.params)
         n = cell.options["draws"]
         first = n * (cell.split or 0)
-        draws = range(first, first + n)  # others on every split
+        draws = range(first, first + n)  # every split has other draws
         found = random_errors(made, cell.kernel, shared.x_train, shared.x_test, draws)
         return Measured({**found, **shared.sizes})
 

@@ -18,7 +18,7 @@ from kmaps.bench.spec.rows import listed, map_rows
 from kmaps.bench.work.learners import CHOOSERS, GROUPS, LEARNERS
 from kmaps.maps import make_map
 
-_FOLDS = 3  # of the cross-validation, where C is auto
+_FOLDS = 3  # folds of the cross-validation, if C is auto
 
 ValuesOfC = Annotated[
     list[fields.Positive], Field(min_length=1), fields.Unique, fields.AutoOrValues
@@ -39,8 +39,8 @@ class TradeOffLearner(fields.Model):
     def _keeps(self) -> "TradeOffLearner":
         if (self.name in CHOOSERS) != bool(self.keep):
             raise ValueError(
-                f"{' and '.join(CHOOSERS)} need keep, how many frequencies stay; the "
-                "others refuse it"
+                f"{' and '.join(CHOOSERS)} need keep, the number of frequencies that "
+                "stay; other learners refuse it"
             )
         return self
 
@@ -79,9 +79,8 @@ class TradeOff(fields.OnSamples):
     def _one_draw_a_split(self) -> "TradeOff":
         if self.splits > 1 and self.draws > 1:
             raise ValueError(
-                f"splits: {self.splits} with draws: {self.draws}: on several splits the "
-                "frequencies are drawn once on each, so that either varies with the other; give "
-                "draws: 1, or one split"
+                f"splits: {self.splits} with draws: {self.draws}: each of several splits has "
+                "one draw of the frequencies; give draws: 1, or one split"
             )
         return self
 
