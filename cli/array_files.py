@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kmaps.cli.compiling import Compiled
     from kmaps.io import Reader
 
-_FIRST_ROWS, _FIRST_VALUES = 100, 20_000  # that are read twice
+_FIRST_ROWS, _FIRST_VALUES = 100, 20_000  # at the beginning, which is read twice
 
 input_format = click.option(
     "--input-format",
@@ -99,7 +99,7 @@ def check_paths(target: str, sources: Sequence[str | None], force: bool) -> None
     for source in sources:
         existing = source and os.path.exists(source) and os.path.exists(target)
         if existing and os.path.samefile(source, target):
-            raise InputError(f"{target}: is the input itself; choose another name for OUT")
+            raise InputError(f"{target}: is the input too; choose another name for OUT")
     check_target(target, force=force)
 
 
@@ -196,7 +196,7 @@ def _copy_input(copy: IO[bytes]) -> None:
     """Copy standard input, which can be read only once."""
     given = click.get_current_context().meta
     if given.setdefault(__name__, 0):
-        raise ConfigError("-: standard input can be only one of IN, MODEL and --labels")
+        raise ConfigError("-: only one of IN, MODEL and --labels can be standard input")
     given[__name__] = 1
     shutil.copyfileobj(sys.stdin.buffer, copy, 1 << 20)
     copy.flush()
@@ -268,7 +268,7 @@ def compiling(quiet: bool, *, light: bool = False) -> Iterator["Compiled"]:
 
     def report() -> None:
         if not quiet:
-            say("compiling the loops, once (`kmaps warmup` does it ahead)", err=True)
+            say("compiling the loops, once (see `kmaps warmup`)", err=True)
 
     with watched(report, light=light) as compiled:
         yield compiled

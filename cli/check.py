@@ -9,7 +9,7 @@ import click
 from kmaps.cli.flags import FILE, PATH, Number, say
 
 _Forms = dict[str, Callable[[], str]]
-_Checked = tuple[_Forms, Exception | None]  # what can be printed, what the command ends with
+_Checked = tuple[_Forms, Exception | None]  # what is printed, and the error at the end
 
 
 @click.command(
@@ -106,7 +106,7 @@ def _cells(results: Path, baseline: Path | None, floor: float, quiet: bool) -> _
     shown = shown_of(records)
     if shown is not shown_of(reference):
         raise NothingMeasured(
-            f"the results are of the kind {records[0]['kind']}, the baseline of the kind "
+            f"the results have the kind {records[0]['kind']}, the baseline has the kind "
             f"{reference[0]['kind']}; check that it belongs to this experiment"
         )
     verdicts = gate.compare(

@@ -1,4 +1,4 @@
-"""The time that the loops took to compile: once on each machine, and no part of other times."""
+"""The time that the loops took to compile: once on each computer, outside all other times."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -48,7 +48,7 @@ def watched(
         def on_start(self, event: object) -> None:
             if not compiled.loops and not self.depth:
                 begun()
-            if not self.depth:  # a loop compiles those that it calls
+            if not self.depth:  # a loop compiles the loops that it calls
                 self.since = perf_counter()
             self.depth += 1
 

@@ -83,6 +83,6 @@ def _line(done: "Download", verify: bool) -> str:
     status, proof = done.status, "ok"
     if status == "present":
         status = "already present"
-        proof = "ok" if verify else "when it was verified (--verify does it again)"
+        proof = "ok" if verify else "as verified earlier (--verify repeats it)"
     size = f"{done.size / 1e6:.1f} MB"
     return f"{done.name}: {status}, {size}, sha256 {done.digest} {proof}, {done.folder}"

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from kmaps.io import Reader
     from kmaps.maps import FeatureMap, HomogeneousWaves
 
-_NOT_THERE = (  # options without a meaning on a cluster
+_NOT_THERE = (  # options without meaning on a cluster
     *("dtype", "codes", "labels", "input_format", "zero_based", "output_format", "n_features"),
     "memory",
 )
 
-_SMALL = 1 << 24  # bytes of a file for which compiled loops take longer to import than they save
+_SMALL = 1 << 24  # bytes: for smaller files, importing compiled loops takes longer than they save
 
 
 @click.command(
@@ -73,7 +73,7 @@ Examples:
     help="Format of OUT: npy, npz, csv, svm, parquet or arrow. [default: by its name]",
 )
 @click.option(
-    "--n-features", type=click.IntRange(1), help="Columns of svm files. [default: largest index]"
+    "--n-features", type=click.IntRange(1), help="Width of svm files. [default: the largest index]"
 )
 @array_files.memory
 @array_files.threads
@@ -196,7 +196,7 @@ def _fit(
 
 def _encoder(feature_map: "FeatureMap | HomogeneousWaves", reader: Any, codes: bool) -> Callable:
     encode = feature_map.to_codes if codes else feature_map.transform
-    # Zero has a code, which need not be 0, whether or not the curve keeps zeros.
+    # The code of zero need not be 0, even if the curve keeps zeros.
     if reader.sparse and (codes or not feature_map.takes_sparse_):
         return lambda X: encode(X.toarray())
     return encode

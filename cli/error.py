@@ -95,7 +95,7 @@ def _plot_files(plot: Path | None, force: bool) -> dict[str, Path]:
     if plot is None:
         return {}
     if plot.suffix != ".png":
-        raise InputError(f"{plot}: plots are PNG files, name it OUT.png")
+        raise InputError(f"{plot}: plots are PNG files; give a name that ends in .png")
     files = {"errors": plot, "sections": plot.with_name(f"{plot.stem}-sections.png")}
     for file in files.values():
         check_target(file, force=force)
@@ -117,7 +117,7 @@ def _draw(
     records, arrays = [], {}
     for label, result in results.items():
         parameters = maps[label].get_params(deep=False)
-        parameters.pop("kernel", None)  # which all share
+        parameters.pop("kernel", None)  # all maps share it
         columns = Row(names[type(maps[label])], parameters).columns
         cell = {"key": label, "kernel": shown["kernel"], "dim": result.dim, "setting": ""}
         records.append({**cell, **columns, "options": shown})

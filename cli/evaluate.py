@@ -160,7 +160,7 @@ def _write(target: str, force: bool, found: "Evaluation", rows: list[list[Any]],
     if _suffix(target) != "csv":
         from kmaps.bench.figures.evaluation import DRAWN
 
-        check_paths(target, [], force)  # again, since rows were read in the meantime
+        check_paths(target, [], force)  # again: reading the rows took time
         return DRAWN[what](found, Path(target))
     with atomic_file(target, force=force) as file:
         file.write(_csv(rows).encode())

@@ -65,7 +65,7 @@ def command(
     out = out or ("model.html" if model_file == "-" else str(Path(model_file).with_suffix(".html")))
     check_paths(out, [model_file, data], force)
     if rows and data is None:
-        raise ConfigError("--row: counts the rows of --data; name a file")
+        raise ConfigError("--row: counts the rows of --data; give --data too")
     from kmaps.models import explanation
     from kmaps.svm import CodedEstimator
 
@@ -73,8 +73,8 @@ def command(
     model = trained.model
     if not isinstance(model, CodedEstimator):
         raise InputError(
-            f"{model_file}: of {type(model).__name__}, which is no sum of functions of single "
-            "features; train one on an additive kernel or map"
+            f"{model_file}: holds {type(model).__name__}, which is no sum of functions of single "
+            "features; train a model on an additive kernel or map"
         )
     samples = None
     with once_each_warning(quiet), compiling(quiet):

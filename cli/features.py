@@ -125,9 +125,9 @@ def command(
     form, drawings = _targets(out, given_format, show, force)
     dataset = load_dataset(named, skip_bad=skip_bad)
     if isinstance(dataset, Table):
-        raise ConfigError(f"{name}: a table, whose columns are the features; expected images")
+        raise ConfigError(f"{name}: is a table, whose columns are the features; expected images")
     from kmaps.bench.work.samples import features_cache
-    from kmaps.features import Extractor  # takes a second
+    from kmaps.features import Extractor  # takes a second to import
 
     train = _training_images(dataset, named, protocol, split) if feature.learns else None
     with compiling(quiet), stage_bars(quiet=quiet) as report:
@@ -157,7 +157,7 @@ def _targets(
     to_stdout = str(out) == "-"
     form = output_format(out, given_format or ("svm" if to_stdout else None))
     if to_stdout and show:
-        raise ConfigError("--show: the figure stands next to the file; name one with --out")
+        raise ConfigError("--show: the figure is written next to the file; name a file with --out")
     drawings = [out.with_suffix(suffix) for suffix in (".png", ".svg")] if show else []
     for target in () if to_stdout else (out, *drawings):
         check_target(target, force=force)
@@ -178,7 +178,7 @@ def _named(source: str, label_column: str | None, image_column: str | None) -> "
         )
     for option, given in {"label": label_column, "image": image_column}.items():
         if given is not None:
-            raise ConfigError(f"--{option}-column: only of a .csv that lists images, not {source}")
+            raise ConfigError(f"--{option}-column: is for a .csv of images, not for {source}")
     return source
 
 
@@ -210,7 +210,7 @@ def _training_images(
         try:
             chosen = json.loads(protocol)
         except ValueError as error:
-            raise ConfigError(f"--protocol: not JSON: {error}") from None
+            raise ConfigError(f"--protocol: is not JSON: {error}") from None
         if not isinstance(chosen, dict):
             raise ConfigError(f"--protocol: expected a JSON object, got {protocol}")
     return draw_split(dataset, chosen, split)[0]

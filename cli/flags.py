@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Command = Callable[..., Any]
 
-COUNT = click.IntRange(1, 2**16)  # of threads, of processes, of repeats
+COUNT = click.IntRange(1, 2**16)  # of threads, processes or repeats
 PATH = click.Path(path_type=Path)
 FILE = click.Path(dir_okay=False, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -124,4 +124,4 @@ def say_imports(
         needs = "" if one.is_allowed else f", needs {flag}"
         parts.append(f"{one.package} ({one.folder or 'installed'}{needs})")
     if parts and not quiet:
-        say(f"code that rows of this experiment import: {', '.join(parts)}", err=True)
+        say(f"rows of this experiment import code: {', '.join(parts)}", err=True)

@@ -10,7 +10,7 @@ from kmaps.cli.array_files import look_for, seekable
 from kmaps.cli.completing import files
 from kmaps.cli.flags import say
 
-_SHOWN = 10  # classes, and names of features
+_SHOWN = 10  # classes, or names of features
 
 
 @click.command(epilog="\b\nExamples:\n  kmaps info --json\n  kmaps info model.npz")

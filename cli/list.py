@@ -36,7 +36,7 @@ def command(kind: str | None, as_json: bool, as_bibtex: bool) -> None:
     """
     if as_bibtex:
         if kind != "maps" or as_json:
-            raise ConfigError("--bibtex: maps alone have papers; use `kmaps list maps --bibtex`")
+            raise ConfigError("--bibtex: only maps have papers; use `kmaps list maps --bibtex`")
         say(bibtex().rstrip())
         return
     listed = {name: _LISTS[name]() for name in ([kind] if kind else KINDS)}

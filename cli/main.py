@@ -50,7 +50,7 @@ def _commands() -> dict[str, str]:
 
 COMMANDS = _commands()
 
-GIVEN = "kmaps.cli.main.given"  # where the context of a command has the whole of it, as given
+GIVEN = "kmaps.cli.main.given"  # the key of a command line, as given, in its context
 INTERRUPTED = 130
 UNFORESEEN = 70  # what sysexits.h has for a program's own mistakes
 BROKEN_PIPE = 141  # what a shell reports for a process ended by SIGPIPE
@@ -109,7 +109,7 @@ class LazyGroup(click.Group):
             reason = " ".join(str(error).split())
             say(
                 f"error: unforeseen, a mistake of kmaps: {type(error).__name__}: {reason}; "
-                "`kmaps --traceback COMMAND …` shows where, please report it",
+                "`kmaps --traceback COMMAND …` shows its place; please report it",
                 err=True,
             )
             ctx.exit(UNFORESEEN)
@@ -137,12 +137,12 @@ def _faults_of_the_system() -> Iterator[None]:
         _drop_stdout()
         raise click.exceptions.Exit(BROKEN_PIPE) from None
     except OSError as error:
-        # A full disk, a file without permission: for the user to fix as well.
+        # Users can fix these errors, such as a full disk or a missing permission.
         place = f"{error.filename}: " if error.filename else ""
         reason = error.strerror or str(error)
         if error.errno == errno.EBADF and not error.filename:
             reason = "standard output is closed: send it to a file, or to /dev/null"
-        if not error.filename:  # it may be standard output's
+        if not error.filename:  # it may be an error of standard output
             _drop_stdout()
         say(f"error: {one_line(place + reason)}", err=True)
         raise click.exceptions.Exit(KmapsError.exit_code) from None
@@ -168,7 +168,7 @@ def _fill_closed_streams() -> None:
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDONLY)  # takes the lowest number that is free: this one
+            os.open(os.devnull, os.O_RDONLY)  # takes the lowest free number: this one
     if sys.stdin is None:
         sys.stdin = os.fdopen(0, "r")
     if sys.stdout is None:
@@ -225,7 +225,7 @@ class _LeanFixes(MetaPathFinder):
         load = found.loader.exec_module
 
         def lean(module: ModuleType) -> None:
-            # SciPy imports its parts as its attributes are asked for.
+            # SciPy imports its parts when its attributes are used.
             hidden = {"scipy.stats": ModuleType("scipy.stats"), "pandas": None}
             hidden = {name: of for name, of in hidden.items() if name not in sys.modules}
             sys.modules |= hidden  # None: cannot be imported

@@ -20,7 +20,7 @@ from kmaps.errors import ConfigError, suggest
 from kmaps.maps import MAPS, described, refuse_parameters
 
 DEFAULT_MAP = "homogeneous"
-EXPONENTIAL_MAP = "generalized-rbf"  # when --kernel says exp-chi2, exp-js, …
+EXPONENTIAL_MAP = "generalized-rbf"  # for --kernel exp-chi2, exp-js, …
 _META = "kmaps.map_options"
 
 
@@ -62,13 +62,13 @@ class MapCommand(GroupedCommand):
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse ``--map`` and ``--kernel`` first: the map decides which other options there are."""
         given = _FIRST.make_context("", [*args], resilient_parsing=True).params
-        from kmaps.kernels import EXP_KERNELS  # kernels that additive maps do not have
+        from kmaps.kernels import EXP_KERNELS  # additive maps do not have these kernels
 
         if not given["map"] and given["kernel"] in EXP_KERNELS:
             args = ["--map", EXPONENTIAL_MAP, *args]
             given["map"] = (EXPONENTIAL_MAP,)
         chosen = self._names(given["map"])
-        if ctx.resilient_parsing:  # a shell completes half-typed lines, without complaints
+        if ctx.resilient_parsing:  # completion of half-typed lines must not fail
             chosen = [name for name in chosen if name in MAPS]
         chosen = chosen or self.default_maps
         options = {option.name: option for name in chosen for option in map_options(name)}
@@ -129,7 +129,7 @@ def map_options(name: str) -> list[click.Option]:
     options = []
     for key, value in found.parameters.items():
         kinds, text = documented.get(key, ("", ""))
-        if kinds.startswith("AdditiveMap"):  # there is no word for a map with its parameters
+        if kinds.startswith("AdditiveMap"):  # an option cannot give a map with parameters
             continue
         default = "none" if value is None else value
         mixed = kinds.endswith(("or None", "or int"))

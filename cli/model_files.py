@@ -47,8 +47,8 @@ class Trained:
             isinstance(names, list) and len(names) == self.model.n_features_in_
         ):
             raise InputError(
-                f"{self.file}: a damaged model: its columns are not as many as its features; train "
-                "and save it again"
+                f"{self.file}: the model is damaged: it has more or fewer columns than features; "
+                "train and save it again"
             )
         return names
 
@@ -76,7 +76,7 @@ def load_classifier(path: str, light: bool = False) -> Trained:
     trained = load_trained(path, light)
     if vars(trained.model).get("classes_") is None:
         name = trained.estimator
-        raise InputError(f"{path}: of {name}, which gives no labels; use kmaps.load_model")
+        raise InputError(f"{path}: holds a {name}, which gives no labels; use kmaps.load_model")
     return trained
 
 
@@ -161,7 +161,7 @@ def open_for(
         )
     if not reader.certain_base:
         raise InputError(
-            f"{name}: neither index 0 nor the last one occurs, so its indices may count from 0 or "
+            f"{name}: neither index 0 nor the last index occurs, so indices may count from 0 or "
             f"from 1{', as in ' + trained.file if base == 1 else ''}: pass --zero-based true "
             "or --zero-based false"
         )

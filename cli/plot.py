@@ -71,7 +71,7 @@ def command(
     from kmaps.bench.records.file import read_records, records_path
 
     if figure and (costs or quality):
-        raise ConfigError("--figure: has axes of its own; leave --x and --y out")
+        raise ConfigError("--figure: the figure has fixed axes; leave --x and --y out")
     records = read_records(results)
     out = out or records_path(results).parent / f"{figure or 'front'}.png"
     check_figure(out, force=force)
@@ -92,12 +92,12 @@ def _draw_figure(records: list["Record"], name: str, folder: Path, out: Path) ->
     known = shown_of(records).known_figures
     if name not in known:
         raise ConfigError(
-            f"--figure {name}: unknown{suggest(name, known)}; records of the kind "
+            f"--figure {name}: is unknown{suggest(name, known)}; records of the kind "
             f"{records[0]['kind']} have {', '.join(known) or 'none'}"
         )
     measured = [record for record in records if record["status"] == "ok"]
     if not measured:
-        raise NothingMeasured(f"{folder}: no cell was measured; nothing to draw")
+        raise NothingMeasured(f"{folder}: has no measured cell to draw")
     known[name].write(name, without_doubtful_times(measured), folder, out)
 
 
@@ -115,11 +115,11 @@ def _draw_front(
     points = points_of(records, [y, *(name for name in wanted if name != y)])
     shown = [name for name in wanted if any(name in point.values for point in points)]
     if not costs and len(shown) > 1:
-        shown = [name for name in shown if name != "dim"]  # for what has no other costs
+        shown = [name for name in shown if name != "dim"]  # dim is for records without other costs
     if not points:
-        raise NothingMeasured(f"--y {y}: not measured in any of these records")
+        raise NothingMeasured(f"--y {y}: was not measured in any of these records")
     lacking = [name for name in costs if name not in shown]
     if lacking or not shown:
-        raise NothingMeasured(f"--x {', '.join(lacking or wanted)}: not measured in these records")
+        raise NothingMeasured(f"--x {', '.join(lacking or wanted)}: was not measured here")
     draw_front(points, out, y, shown)
     return times_warning(records, [y, *shown])

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _NOT_THERE = ("scores", "proba", "input_format", "output_format", "zero_based", "memory")
 """Options without a meaning on a cluster."""
 
-_SMALL = 1 << 24  # bytes of a file for which compiled loops take longer to import than they save
+_SMALL = 1 << 24  # bytes: for smaller files, importing compiled loops takes longer than they save
 
 
 @click.command(
@@ -191,7 +191,7 @@ def _labels_of_file(reader: "Reader", y: "NDArray", classes: "NDArray") -> "NDAr
     if y.dtype.kind == "U":
         y = typed_labels(y, classes)
     elif reader.index_base is not None:
-        # A line of a svm file has some label, even where nobody knows it.
+        # Lines of svm files always have a label, even if the true one is unknown.
         return y if classes.dtype.kind != "U" and np.isin(y, classes).any() else None
     check_label_kind(y, classes)
     return y

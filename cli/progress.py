@@ -90,7 +90,7 @@ def say_compiling(*, quiet: bool) -> None:
     from kmaps.cli.compiling import compiled_folder
 
     if not quiet and not any(compiled_folder().rglob("*.nbi")):
-        say("compiling the loops, once, outside all times (`kmaps warmup` does it ahead)", err=True)
+        say("compiling the loops, once, outside all times (see `kmaps warmup`)", err=True)
 
 
 @contextmanager
@@ -156,7 +156,7 @@ def _print_stage(title: str, done: int, total: int) -> None:
 
 
 def _bar(counted: str = "") -> "Bar":
-    # Rich takes a tenth of a second to import: only for those who wait.
+    # Rich takes a tenth of a second to import, so import it only for long work.
     from rich import progress
     from rich.console import Console
 

@@ -88,7 +88,7 @@ Examples:
 @array_files.input_format
 @array_files.zero_based
 @click.option(
-    "--n-features", type=click.IntRange(1), help="Columns of svm files. [default: largest index]"
+    "--n-features", type=click.IntRange(1), help="Width of svm files. [default: the largest index]"
 )
 @click.option(
     "--threads",
@@ -242,7 +242,7 @@ def _text(report: dict[str, Any]) -> str:
     ]
     lines += [
         f"{report['measured']} models measured, {report['within_limits']} within the limits; no "
-        "other one beats these, but for named ones:",
+        "other model beats these, except named ones:",
         "",
     ]
     table = [

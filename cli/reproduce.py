@@ -49,7 +49,7 @@ def command(
 
     entries = agenda(experiment or packaged(), out, preset)
     if not entries:
-        raise ConfigError(f"--preset {preset}: none of these experiments has it")
+        raise ConfigError(f"--preset {preset}: none of these experiments has this preset")
     if dry_run:
         for entry in entries:
             say(f"{entry.experiment.experiment:36} {_to_do([entry])}")
@@ -70,7 +70,7 @@ def command(
             said = f"left out: {error}"
         say(f"{name:36} {said}")
     if len(left_out) == len(entries):
-        raise NothingMeasured("nothing could be run; `kmaps download --all` comes first")
+        raise NothingMeasured("nothing could be run; run `kmaps download --all` first")
     if preset is None:
         _write_pages(entries, out, quiet)
     _end(worse, failed)

@@ -154,7 +154,7 @@ def _list_cells(
     try:
         KINDS[experiment.kind].draw_splits(cells.values())
     except DataError as error:
-        unchecked = f"not checked whether there are enough samples: {error}"
+        unchecked = f"the number of samples was not checked: {error}"
     status = {record["key"]: record["status"] for record in records_of(out)}
     words = {"ok": "done", "failed": "failed", None: "to do"}
     states = {key: words[status.get(key)] for key in cells}
@@ -179,7 +179,7 @@ def _estimate(keys: Sequence[str], published: Path) -> str:
 
     known = forecast(keys, records_of(published))
     if not known.known:
-        return "no estimate: no published record of these cells"
+        return "there is no estimate: no record of these cells is published"
     parts = []
     if known.seconds is not None:
         parts.append(f"{_duration(known.seconds)} one after the other")
@@ -188,7 +188,7 @@ def _estimate(keys: Sequence[str], published: Path) -> str:
     return (
         f"estimate, from the records of {known.known} of the {known.cells} cells to do in "
         f"{_shown(published)} ({known.where}): {', '.join(parts) or 'neither time nor memory'}; "
-        "reading the data and extracting features come on top"
+        "reading the data and extracting features take additional time"
     )
 
 

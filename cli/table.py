@@ -78,7 +78,7 @@ def command(
     from kmaps.io import atomic_file, check_target, refuse_terminal
 
     if together and (every_record or as_json or form in ("csv", "parquet")):
-        raise ConfigError("--together: goes with --format text, md or latex, which are for reading")
+        raise ConfigError("--together: needs a --format for reading: text, md or latex")
     to_stdout = out is None or str(out) == "-"
     if not to_stdout:
         check_target(out, force=force)

@@ -58,7 +58,7 @@ def command(
     the same command again resumes there. Tables and pages then show medians and quartiles, and
     claims about times and memory are judged by the repeats. Delete the file to undo this.
 
-    The command refuses a machine with other work, by its load average, the time that the host of a
+    The command refuses a computer with other work, by its load average, the time that the host of a
     virtual machine takes, and the processor time of other processes within a second.
     """
     from kmaps.bench.kinds.load import load
@@ -88,7 +88,7 @@ def command(
     _show(read_records(results))
     if failures := timed.failures:
         plural = "s" * (len(failures) != 1)
-        raise CellsFailed(f"no time of {len(failures)} cell{plural}: {few_of(failures)}")
+        raise CellsFailed(f"{len(failures)} cell{plural} could not be timed: {few_of(failures)}")
 
 
 def _note(timed: "Timed", results: Path) -> None:

@@ -25,7 +25,7 @@ from kmaps.errors import ConfigError, InputError
 if TYPE_CHECKING:
     from kmaps.io import Reader
 
-_NOT_THERE = ("folds", "hold_out", "input_format", "zero_based")  # without meaning on a cluster
+_NOT_THERE = ("folds", "hold_out", "input_format", "zero_based")  # no meaning on a cluster
 
 
 class TrainCommand(MapCommand):
@@ -213,7 +213,7 @@ def _trained(
             )
             return facts | {"data_sha256": rows.digest()}
         except MemoryError as error:
-            text = f"{reader.name}: too large for the free memory: {error}"
+            text = f"{reader.name}: is too large for the free memory: {error}"
             raise InputError(text) from None
 
 
@@ -226,7 +226,7 @@ def _save(
     force: bool,
     as_json: bool,
 ) -> None:
-    if target == "-":  # where the file of a model cannot grow
+    if target == "-":  # a model cannot be written to a pipe directly
         with TemporaryDirectory() as folder:
             model.save(f"{folder}/model.npz", force=False, record=record)
             with open(f"{folder}/model.npz", "rb") as file:
@@ -249,7 +249,7 @@ def _summary(facts: dict[str, Any], target: str) -> str:
         what += f"{facts['codes_bytes'] / 1e6:.1f} MB of codes, {facts['code_s']:.1f} s"
     lines = [what]
     if facts["index_base"] is not None:
-        lines.append(f"indices taken to count from {facts['index_base']} (--zero-based)")
+        lines.append(f"indices count from {facts['index_base']} (--zero-based)")
     for tried in facts["cv"]:
         mark = ", chosen" if tried["C"] == facts["C"] and len(facts["cv"]) > 1 else ""
         accuracy = f"{100 * tried['accuracy']:.2f} % in {facts['folds']}-fold cross-validation"

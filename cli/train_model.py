@@ -85,7 +85,7 @@ def model_of_options(
 
     given = settings.of_model
     if map_name is None:
-        _refuse(_ONLY_EXPONENTIAL, given, "only for exponential kernels, such as exp-chi2")
+        _refuse(_ONLY_EXPONENTIAL, given, "is only for exponential kernels, such as exp-chi2")
         return CodedSVC(kernel or DEFAULT_KERNEL, random_state=settings.seed, **given)
     takes_kernel = "kernel" in {option.name for option in map_options(map_name)}
     if kernel and not takes_kernel:
@@ -94,13 +94,13 @@ def model_of_options(
         parameters = {"kernel": kernel, **parameters}
     feature_map = build_map(map_name, parameters)
     if isinstance(feature_map, Tabulated):
-        _refuse(_ONLY_EXPONENTIAL, given, "only for exponential kernels, such as exp-chi2")
+        _refuse(_ONLY_EXPONENTIAL, given, "is only for exponential kernels, such as exp-chi2")
         return CodedSVC(feature_map, random_state=settings.seed, **given)
     from kmaps.maps import RandomFeatures
 
     if isinstance(feature_map, RandomFeatures):
         return _random_features(map_name, feature_map.get_params(), given)
-    raise ConfigError(f"--map {map_name}: has no tables, which training on codes needs")
+    raise ConfigError(f"--map {map_name}: has no tables, but training on codes needs them")
 
 
 def _random_features(
@@ -109,9 +109,9 @@ def _random_features(
     """Return the unfitted model on a random map, or on landmarks, with some parameters."""
     from kmaps.models import LandmarkSVC, RandomFeatureSVC
 
-    _refuse(_ONLY_CODED, given, f"not for {map_name}, only for models on codes")
+    _refuse(_ONLY_CODED, given, f"is not for {map_name}, only for coded models")
     if click.get_current_context().params["costs"] == "path":
-        raise ConfigError(f"-C path: not for {map_name}, only for models on codes; use -C auto")
+        raise ConfigError(f"-C path: is not for {map_name}, only for coded models; use -C auto")
     kernel = of_map.get("kernel", "exp-rbf").removeprefix("exp-")
     kernel = kernel if kernel == "rbf" else f"exp-{kernel}"
     given = {"sigma": of_map["sigma"], "random_state": of_map["random_state"], **given}

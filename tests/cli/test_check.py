@@ -89,7 +89,7 @@ def test_reported_needs_no_baseline_and_comes_as_markdown_and_json():
     document = json.loads(reported("ours", "--json", code=0).stdout)
     assert (document["exit_code"], document["failures"]) == (0, [])
     assert {item["verdict"] for item in document["items"]} == {"not measured"}
-    assert reported("nothing", code=5).stderr.startswith("error: nothing: no records there nor")
+    assert reported("nothing", code=5).stderr.startswith("error: nothing: neither it nor its")
 
 
 def write_correct(folder, cells, n=10):
@@ -138,18 +138,18 @@ def test_the_floor_is_the_one_of_the_gate_and_can_be_set():
 
 def test_kinds_that_are_unknown_mixed_or_those_of_another_experiment():
     write_run(".", changed(kind="dance"))
-    message = "records of the kind 'dance', which this version of kmaps does not know (known: cla"
+    message = "the records have the kind 'dance', which this version of kmaps does not know (known"
     for command in (["check", ".", "--against", "."], ["table", "."], ["report", "."]):
         assert refused(*command).startswith(message)
     mixed = check([BASELINE[0], *changed(kind="toy")[1:]], code=2)
     assert "records of several kinds (classification, toy)" in mixed.stderr
     other = check(changed(kind="toy"), code=5)
-    assert "the results are of the kind toy, the baseline of the kind classific" in other.stderr
+    assert "the results have the kind toy, the baseline has the kind clas" in other.stderr
 
 
 def test_records_of_another_format_exit_2_with_what_to_do():
     older = check([{"key": "a", "accuracy": 0.9}], code=2).stderr
-    assert "ours.jsonl:1: a record of format 1, this version of kmaps has format 2; " in older
+    assert "ours.jsonl:1: has a record of format 1, this kmaps reads format 2; " in older
     assert "measure again" in older
     newer = check(changed(format=3), code=2)
     assert "it was written by a newer kmaps: update kmaps" in newer.stderr

@@ -47,7 +47,7 @@ def test_a_dataset_whose_bytes_changed(ask, tiny, tmp_path):
     labels.write_bytes(labels.read_bytes()[:-1] + b"x")
     os.utime(labels, ns=(written, written))
     findings = ask(code=2)
-    assert findings["cache"]["found"] == "tiny: labels.npy: changed since it was verified"
+    assert findings["cache"]["found"] == "tiny: labels.npy: has changed since it was verified"
     assert findings["cache"]["remedy"] == "run `kmaps download --verify tiny`"
 
 

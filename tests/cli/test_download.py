@@ -32,7 +32,7 @@ def test_one_line_per_dataset(packaged, tmp_path):
     known = f"0.0 MB, sha256 {packaged.manifest.digest}"
     assert done.stdout == f"tiny: downloaded, {known} ok, {tmp_path}/cache/tiny\n"
     assert done.stderr == ""
-    assert run("--all").stdout.startswith(f"tiny: already present, {known} when it was verified")
+    assert run("--all").stdout.startswith(f"tiny: already present, {known} as verified earlier")
     again = run("--all", "--verify").stdout
     assert again == f"tiny: already present, {known} ok, {tmp_path}/cache/tiny\n"
     run("tiny", "--mirror", packaged.folder, "--data-dir", tmp_path / "other")

@@ -42,7 +42,7 @@ def test_the_file_holds_what_the_map_gives(kernel, target):
     result = encode("in.npy", target, "--kernel", kernel, "--order", 2, "--window", "uniform")
     assert result.stdout == ""
     # On a machine where nothing was compiled before, that is told.
-    assert result.stderr in ("", "compiling the loops, once (`kmaps warmup` does it ahead)\n")
+    assert result.stderr in ("", "compiling the loops, once (see `kmaps warmup`)\n")
     expected = HomogeneousMap(kernel, order=2, window="uniform").fit_transform(X)
     if target == "out.npy":
         written = np.load(target)
@@ -106,10 +106,10 @@ def test_paths_that_are_refused():
     os.link("in.npy", "same.npy")
     for arguments, message in {
         ("in.npy", "old.npy"): "old.npy: exists already; choose another name, or pass --force",
-        ("in.npy", "in.npy"): "in.npy: is the input itself; choose another name for OUT",
-        ("in.npy", "same.npy", "--force"): "same.npy: is the input itself; choose another name",
-        ("old.npy", "in.npy", "--force", "--fit-on", "in.npy"): "in.npy: is the input itself;",
-        ("in.npy", "-"): "-: no extension tells its format; name it (npy, npz, csv, svm, libsvm,",
+        ("in.npy", "in.npy"): "in.npy: is the input too; choose another name for OUT",
+        ("in.npy", "same.npy", "--force"): "same.npy: is the input too; choose another name",
+        ("old.npy", "in.npy", "--force", "--fit-on", "in.npy"): "in.npy: is the input too;",
+        ("in.npy", "-"): "-: has no extension for a format; add one (npy, npz, csv, svm, libsvm,",
         ("-", "out.npy"): "-: name the format of standard input with --input-format",
     }.items():
         assert refused(*arguments).startswith(message)
@@ -131,7 +131,7 @@ def test_every_format_goes_to_standard_output(form):
 def test_a_terminal_is_sent_no_bytes(form, monkeypatch):
     monkeypatch.setattr("kmaps.io.atomic.sys", TERMINAL)
     assert refused("in.npy", "-", "--output-format", form) == (
-        f"-: {form} is no text, and standard output is a terminal; send it to a file or a pipe"
+        f"-: {form} is not text, and standard output is a terminal; send it to a file or a pipe"
     )
 
 
@@ -150,7 +150,7 @@ def test_content_that_is_refused():
     for arguments, message in {
         ("huge.npy", "out.npy", "--dtype", "float32"): "huge.npy: X[0, 1] is -1e+39, too large for "
         "float32; pass --dtype float64",
-        ("ragged.csv", "out.npz"): "ragged.csv:10: 3 columns, the first line has 2",
+        ("ragged.csv", "out.npz"): "ragged.csv:10: has 3 columns, the first line has 2",
         ("in.npy", "out.npy", "--fit-on", "ragged.csv"): "ragged.csv has 2 columns, in.npy has 6",
         ("in.npy", "out.npy", "--codes"): "the homogeneous map has no codes; leave --codes out",
     }.items():

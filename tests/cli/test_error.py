@@ -68,7 +68,7 @@ def test_plots_are_images_and_never_overwritten(tmp_path):
         (["--kernel", "chi"], "unknown kernel 'chi', did you mean 'chi2'?"),
         (["--range", "3:1"], "expected LOW:HIGH with LOW < HIGH"),
         (["--plot", "out.pdf"], "plots are PNG files"),
-        (["--plot", "nowhere/out.png"], "there is no folder "),
+        (["--plot", "nowhere/out.png"], "does not exist; make it first"),
     ],
 )
 def test_mistakes_are_one_line(args, message):

@@ -77,8 +77,8 @@ def test_what_cannot_be_evaluated():
     y = "--labels y.npy"
     for arguments, message in {
         "m.npz X.npy": "X.npy: holds no labels; name a file with --labels, or the column",
-        f"r.npz X.npy {y}": "r.npz: of CodedSVR, which gives no labels; use kmaps.load_model",
-        f"m.npz X.npy {y} --confusion y.npy --force": "y.npy: is the input itself; choose another",
+        f"r.npz X.npy {y}": "r.npz: holds a CodedSVR, which gives no labels; use kmaps.load_model",
+        f"m.npz X.npy {y} --confusion y.npy --force": "y.npy: is the input too; choose another",
         f"m.npz X.npy {y} --confusion -": "--confusion -: standard output is for the table; name",
         f"m.npz X.npy {y} --confusion c.xls": "c.xls: unknown format 'xls' (csv, png, svg, pdf)",
         f"m.npz X.npy {y} --reliability r.csv": "m.npz: has no probabilities; train it with",
@@ -205,4 +205,4 @@ def test_info_of_models_from_python():
     assert (told["kernel"], told["n_frequencies"], told["sigma"]) == ("exp-js", 20, 0.5)
     assert (told["levels"], told["record"]) == (None, {})
     Path("no.npz").write_text("no")
-    assert refused("info", "no.npz").startswith("no.npz: no kmaps model, or a damaged one")
+    assert refused("info", "no.npz").startswith("no.npz: is no kmaps model, or is damaged")

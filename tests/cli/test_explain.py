@@ -47,14 +47,14 @@ def test_what_cannot_be_explained():
     np.save("narrow.npy", X[:, :3])
     Path("old.html").write_text("old")
     for arguments, message in {
-        "random.npz": "random.npz: of RandomFeatureSVC, which is no sum of functions of single",
-        "model.npz --row 3": "--row: counts the rows of --data; name a file",
-        "model.npz --data data.npy --row 60": "row 60: X has 60 rows, from 0 on",
+        "random.npz": "random.npz: holds RandomFeatureSVC, which is no sum of functions of single",
+        "model.npz --row 3": "--row: counts the rows of --data; give --data",
+        "model.npz --data data.npy --row 60": "row 60: X has 60 rows, which count",
         "model.npz --data narrow.npy": "narrow.npy has 3 columns, model.npz was trained on 4",
         "model.npz --shape 2": "--shape 2: expected height and width, such as 28x28",
-        "model.npz --shape 2x3": "--shape 2x3: has 6 pixels, the model 4 features",
+        "model.npz --shape 2x3": "--shape 2x3: has 6 pixels, but the model has 4 features",
         "model.npz -o old.html": "old.html: exists already; choose another name, or pass --force",
-        "model.npz -o model.npz --force": "model.npz: is the input itself; choose another name",
+        "model.npz -o model.npz --force": "model.npz: is the input too; choose another name",
     }.items():
         assert refused("explain", *arguments.split()).startswith(message)
     assert Path("old.html").read_text() == "old"

@@ -82,14 +82,11 @@ def test_a_width_is_chosen_on_rows_that_are_not_held_out(landmarks):
         (["--sigma", "-1"], "--sigma -1: expected a positive number"),
         (["--loss", "hing"], "--loss hing: expected 'hinge' or 'squared_hinge', did"),
         (["--map", "generalized-rbf", "--kernel", "exp-ch2"], "unknown kernel 'exp-ch2', did you"),
-        (
-            ["--set", "n_levels=16"],
-            "--set n_levels: not for generalized-rbf, only for models on codes",
-        ),
+        (["--set", "n_levels=16"], "--set n_levels: is not for generalized-rbf, only for coded"),
         (["--set", "n_landmarks=0"], "n_landmarks=0: expected a whole number of at least 1"),
         (
             ["--kernel", "js", "--set", "sigma=auto"],
-            "--set sigma: only for exponential kernels, su",
+            "--set sigma: is only for exponential kernels, su",
         ),
     ],
 )

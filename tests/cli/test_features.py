@@ -126,10 +126,10 @@ def test_every_kind_can_be_drawn(features):
         ("digits --features phog --set edges=2", "edges=2: expected a number of at least 0, below"),
         ("digits --features phog --normalize l9", "unknown normalisation 'l9'"),
         ("digits --features phog --out x.jpg", "unknown format 'jpg'"),
-        ("digits --features phow --protocol {", "--protocol: not JSON"),
+        ("digits --features phow --protocol {", "--protocol: is not JSON"),
         ("digits --features phow --protocol 3", "expected a JSON object, got 3"),
         ("digits --features phow --skip-bad --protocol FEW", "no training image can be used"),
-        ("wine --features intensity", "wine: a table, whose columns are the features; expected im"),
+        ("wine --features intensity", "wine: is a table, whose columns are the features; expected"),
     ],
 )
 def test_mistakes_are_one_line(words, message):

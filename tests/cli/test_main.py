@@ -68,7 +68,7 @@ def test_the_first_line_of_each_command_says_what_it_does():
             RuntimeError("two\n  lines"),
             70,
             "error: unforeseen, a mistake of kmaps: RuntimeError: two lines; "
-            "`kmaps --traceback COMMAND …` shows where, please report it\n",
+            "`kmaps --traceback COMMAND …` shows its place; please report it\n",
         ),
     ],
 )

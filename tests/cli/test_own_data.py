@@ -97,9 +97,9 @@ def test_models_and_labels_are_streams_too():
     piped(labels, "train", "X.npy", "n.npz", "--labels", "-")
     piped(labels, "encode", "X.npy", "e.npz", "--labels", "-")
     assert np.load("e.npz")["y"].tolist() == WORDS.tolist()
-    assert piped(b"x", "info", "-", code=2).stderr.startswith("error: standard input: no kmaps m")
+    assert piped(b"x", "info", "-", code=2).stderr.startswith("error: standard input: is no kmap")
     both = piped(model, "predict", "-", "X.npy", "p.npy", "--labels", "-", code=2).stderr
-    assert both == "error: -: standard input can be only one of IN, MODEL and --labels\n"
+    assert both == "error: -: only one of IN, MODEL and --labels can be standard input\n"
     assert refused("train", "X.npy", "-", "--labels", "y.npy", "--json").startswith("--json: ")
 
 
@@ -136,13 +136,13 @@ def svm(path, first):
 def test_a_model_remembers_what_indices_count_from():
     svm("zero.svm", 0)
     result = kmaps("train", "zero.svm", "m.npz", "--zero-based", "true", "--set", "n_features=6")
-    assert "indices taken to count from 0 (--zero-based)\n" in result.stdout
+    assert "indices count from 0 (--zero-based)\n" in result.stdout
     assert as_json("train", "X.npy", "n.npz", "--labels", "y.npy")["features"] == 6
     right = np.mean(load_model("n.npz").predict(X) == Y)
     assert as_json("evaluate", "m.npz", "zero.svm")["accuracy"] == right
     # Index 0 does not occur: read as from 1, each column would be its neighbour's.
     unsure = (
-        "zero.svm: neither index 0 nor the last one occurs, so its indices may count from 0 or "
+        "zero.svm: neither index 0 nor the last index occurs, so indices may count from 0 or "
         "from 1%s: pass --zero-based true or --zero-based false"
     )
     assert refused("evaluate", "n.npz", "zero.svm", "--json") == unsure % ""
@@ -192,16 +192,16 @@ def test_data_that_cannot_be_of_a_model():
         "w.npz words.csv --label-column knd": "words.csv: its header has no column 'knd', did you",
         "s.npz zero.svm": "zero.svm: has index 0, but s.npz was trained on indices from 1; pass "
         "--zero-based true if this file's indices count from 0",
-        "z.npz wide.svm": "wide.svm:1: index 7 is beyond 5, the last",
-        "s.npz wide.svm": "wide.svm:1: index 7 is beyond 6, the last",
+        "z.npz wide.svm": "wide.svm:1: index 7 is above 5, the last",
+        "s.npz wide.svm": "wide.svm:1: index 7 is above 6, the last",
         "s.npz plain.csv --labels short.npy": "80 labels, but plain.csv has 90 rows",
-        "s.npz zero.svm --zero-based false": "zero.svm:1: index 0, but these indices were",
+        "s.npz zero.svm --zero-based false": "zero.svm:1: index 0 occurs, but the indices must",
     }.items():
         for command, out in (("evaluate", []), ("predict", ["p.npy"])):
             file, data, *options = arguments.split()
             assert refused(command, file, data, *out, *options).startswith(message), arguments
     assert refused("evaluate", "w.npz", "other.csv", *kind.split()).startswith(
-        "no row has a label of the model's (high, low, middle, or so), they are red"
+        "no row has a label that the model knows (high, low, middle, or so): the labels are red"
     )
 
 
@@ -260,7 +260,7 @@ def test_columns_of_a_damaged_model():
     model = CodedSVC().fit(X, Y)
     for number, columns in enumerate((5, ["a"])):
         model.save(f"{number}.npz", record={"columns": columns})
-        message = f"{number}.npz: a damaged model: its columns are not as many as its features"
+        message = f"{number}.npz: the model is damaged: it has more or fewer columns than features"
         arguments = "evaluate", f"{number}.npz", "numbers.csv", "--label-column", "kind"
         assert refused(*arguments).startswith(message)
         kmaps("info", f"{number}.npz")

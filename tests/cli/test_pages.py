@@ -97,7 +97,7 @@ def test_what_is_no_run_is_one_line():
     }.items():
         Path("records.jsonl").write_text(content)
         assert len(refused("report", ".", "-o", "p.html", code=code).splitlines()) == 1
-    assert "a page is a .md, .html, .json, .pdf file" in refused("report", ".", "-o", "p.doc")
+    assert "the name of a page ends in .md, .html" in refused("report", ".", "-o", "p.doc")
     assert not list(Path().glob("p.*"))
 
 
@@ -105,7 +105,7 @@ def test_what_is_no_run_is_one_line():
 def test_a_pdf_is_printed_by_a_browser(monkeypatch):
     with monkeypatch.context() as without:
         without.setattr(shutil, "which", lambda name: None)
-        assert "printed by a browser (chromium, " in refused("report", ".", "-o", "p.pdf")
+        assert "a browser prints pages in PDF (chromium, " in refused("report", ".", "-o", "p.pdf")
     if BROWSER:
         kmaps("report", ".", "-o", "p.pdf")
         assert Path("p.pdf").read_bytes().startswith(b"%PDF-")

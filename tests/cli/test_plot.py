@@ -52,11 +52,11 @@ def test_times_of_different_machines_are_warned_of():
     ("args", "code", "message"),
     [
         (["--x", "trian"], 2, "unknown measure 'trian', did you mean 'train'? ("),
-        (["--x", "gram"], 5, "--x gram: not measured in these records"),
-        (["--y", "linf"], 5, "--y linf: not measured in any of these records"),
-        (["-o", "a.jpg"], 2, "a.jpg: a figure is a .png, .svg or .pdf file; name it so"),
-        (["--figure", "cost"], 2, "--figure cost: unknown, did you mean 'costs'?; records of the"),
-        (["--figure", "costs", "--x", "time"], 2, "--figure: has axes of its own; leave --x and"),
+        (["--x", "gram"], 5, "--x gram: was not measured here"),
+        (["--y", "linf"], 5, "--y linf: was not measured in any of these records"),
+        (["-o", "a.jpg"], 2, "a.jpg: the name of a figure ends in .png, .svg or .pdf"),
+        (["--figure", "cost"], 2, "--figure cost: is unknown, did you mean 'costs'?; records of"),
+        (["--figure", "costs", "--x", "time"], 2, "--figure: the figure has fixed axes; leave"),
     ],
 )
 def test_what_cannot_be_drawn_is_refused_in_one_line(args, code, message):
@@ -72,4 +72,4 @@ def test_figures_of_a_kind_are_drawn_for_print():
 def test_a_figure_without_its_arrays_says_so():
     write([record(kind="toy", setting="disc", dataset="", reduction="", dim=3)])
     message = plot("run", "--figure", "functions", code=4).stderr
-    assert message.startswith("error: run: the figure functions needs the arrays of 1 of 1 cells")
+    assert message.startswith("error: run: the figure functions needs arrays, which 1 of 1 cells")

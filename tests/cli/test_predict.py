@@ -119,11 +119,11 @@ def test_what_has_no_place(models):
     for name, arguments, message in (
         ("words", "p.doc", "p.doc: unknown format 'doc' (txt, npy, npz, csv, svm, libsvm, "
          "parquet, arrow, feather)"),
-        ("words", "p.txt --proba", "p.txt: txt has labels only; write proba to csv"),
+        ("words", "p.txt --proba", "p.txt: txt files have labels only; write proba to csv"),
         ("words", "p.npy --scores --proba", "p.npy: npy has a place for scores or proba; write "
          "both to npz, csv or parquet"),
-        ("words", "p.svm", "p.svm: svm has rows of numbers; write labels alone to txt or csv"),
-        ("words", "p.svm --scores", "svm files have numbers for labels, not text ("),
+        ("words", "p.svm", "p.svm: svm files need rows; write labels alone to txt or csv"),
+        ("words", "p.svm --scores", "svm files need numbers as labels, got text ("),
     ):  # fmt: skip
         file = models[0] / f"{name}.npz"
         assert refused("predict", file, "X.npy", *arguments.split()).startswith(message)

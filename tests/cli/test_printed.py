@@ -68,7 +68,7 @@ def test_names_of_files_and_arguments_reach_no_terminal():
 def test_a_newline_in_a_name_leaves_an_error_one_line():
     assert refused("info", "a\nb.npz") == r"a\nb.npz: no such file"
     assert refused("run", "a\nb.yaml") == r"a\nb.yaml: cannot be read: No such file or directory"
-    assert refused("table", "a\nb", code=5).startswith(r"a\nb/records.jsonl: no records there")
+    assert refused("table", "a\nb", code=5).startswith(r"a\nb/records.jsonl: has no records")
     Path("a\nb.yaml").write_text("experiment: x\nsplits: no\n")
     said = kmaps("run", "a\nb.yaml", code=2).stderr.splitlines()
     assert len(said) > 2

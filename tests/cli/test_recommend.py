@@ -170,7 +170,7 @@ def test_the_same_command_measures_nothing_again(tried):
     assert Path("tried/records.jsonl").read_bytes() == before
     assert done.stdout.startswith(
         "90 rows of 64 features, 3 classes; of 90 63 trained on, 27 held out\n"
-        "16 models measured, 16 within the limits; no other one beats these, but for named ones:\n"
+        "16 models measured, 16 within the limits; no other model beats these, except named ones:\n"
         "\n"
         "   accuracy, %    95 % interval  train, s"
     )
@@ -221,7 +221,7 @@ def test_a_model_that_fails_is_told_and_the_others_go_on(tried, monkeypatch):
     monkeypatch.setattr(classify, "_coded", None)
     monkeypatch.setattr(third_party, "make", None)
     done = recommend(*GIVEN, "--exact-only", "--rows", "60", "-q", code=3)
-    assert done.stderr.startswith("error: all 6 models failed, the first: TypeError: ")
+    assert done.stderr.startswith("error: all 6 models failed; first error: TypeError: ")
 
 
 def test_of_a_sample_it_is_said_where_C_is_from(tried):
@@ -252,7 +252,7 @@ def test_standard_input_and_labels_of_their_own(tried, monkeypatch, tmp_path):
     [
         (["nowhere.csv"], "nowhere.csv: no such file"),
         (["digits.csv", "--label-column", "nothing"], "digits.csv: its header has no column 'noth"),
-        ([*GIVEN, "--plot", "front.jpg"], "front.jpg: a figure is a .png, .svg or .pdf file"),
+        ([*GIVEN, "--plot", "front.jpg"], "front.jpg: the name of a figure ends in .png"),
         ([*GIVEN, "--plot", "front.svg"], "front.svg: exists already"),
         (["-"], "-: name the format of standard input with --input-format"),
     ],

@@ -36,7 +36,7 @@ def test_has_the_notes_and_the_figures_of_the_folder():
     page = Path("page.md").read_text()
     Path("NOTES.md").unlink()
     Path("NOTES.md").symlink_to("/dev/zero")
-    assert refused("report", ".").startswith("NOTES.md: a device or a pipe, expected a file")
+    assert refused("report", ".").startswith("NOTES.md: is a device or a pipe, expected a file")
     assert "## Findings\n\nIt is so.\n" in page
     assert "![errors.png](errors.png)" in page
 

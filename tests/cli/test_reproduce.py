@@ -55,7 +55,7 @@ def test_pages_of_whole_experiments(tmp_path):
 
 
 def test_nothing_that_could_be_run():
-    message = "--preset small: none of these experiments has it"
+    message = "--preset small: none of these experiments has this preset"
     assert refused("reproduce", VOC, "--preset", "small") == message
     assert "error: nothing could be run;" in run(VOC, "--quiet", code=5).stderr
     refused("reproduce", "ldefm-tabel1")

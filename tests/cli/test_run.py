@@ -87,7 +87,7 @@ def test_dry_run_lists_and_runs_nothing(run, monkeypatch):
     assert result.stdout.splitlines() == [f"to do   {name}" for name in CELLS]
     assert result.stderr == (
         "3 cells: 0 done, 0 failed, 3 to do, in runs/tiny\n"
-        "no estimate: no published record of these cells\n"
+        "there is no estimate: no record of these cells is published\n"
     )
     assert not Path("runs").exists()
     measure_by(monkeypatch, fail_on_exact)
@@ -149,10 +149,10 @@ def test_changed_keys_are_another_run(run):
     [
         ("quikstart", "no experiment 'quikstart', did you mean 'quickstart'?"),
         ("nowhere.yaml", "nowhere.yaml: cannot be read: No such file or directory"),
-        ("tiny.yaml --only exat", "--only exat: no row of that name, did you mean 'exact'? (rows:"),
+        ("tiny.yaml --only exat", "--only exat: no row has this name, did you mean 'exact'?"),
         (
             "tiny.yaml --set dataset.train=1700 --set dataset.test=200 --dry-run",
-            "digits: train 1700 and test 200 ask for 1900 samples, there are 1797",
+            "digits: train 1700 and test 200 need 1900 samples, and the dataset has 1797",
         ),
         ("tiny.yaml --set split=2", "--set split=2: split: unknown key, did you mean 'splits'?"),
         ("tiny.yaml --set splits", "--set splits: expected KEY=VALUE, such as splits=2"),
@@ -257,7 +257,7 @@ sys.exit(" ".join(heavy & set(sys.modules)) or 0)
 
 def test_that_all_has_to_be_compiled_is_said(run):
     Path("compiled/loop.nbi").unlink()
-    told = "compiling the loops, once, outside all times (`kmaps warmup` does it ahead)\n"
+    told = "compiling the loops, once, outside all times (see `kmaps warmup`)\n"
     assert run("tiny.yaml").stderr.startswith(f"{told}1/3 ")
     assert run("tiny.yaml", "--quiet").stderr == ""
 

@@ -87,7 +87,7 @@ def test_a_table_that_ends_within_a_number_is_warned_of(form, row):
     assert told not in kmaps(*given, input=f"{row}\n{row}\n").stderr
     if form == "csv":
         assert kmaps(*given, input="0.25,0.5\n0.25", code=2).stderr == (
-            f"{told}error: standard input:2: 1 columns, the first line has 2\n"
+            f"{told}error: standard input:2: has 1 columns, the first line has 2\n"
         )
 
 
@@ -99,6 +99,6 @@ def test_closed_streams_are_refused(closed):
     with started(*given, preexec_fn=lambda: os.close(closed)) as process:
         told = process.stderr.read().decode()
         assert process.wait(60) == 2
-    expected = "standard input: not a whole .npy" if closed == 0 else "standard output is closed: "
+    expected = "standard input: is not a whole" if closed == 0 else "standard output is closed: "
     assert told.startswith(f"error: {expected}")
     assert told.count("\n") == 1

@@ -74,8 +74,8 @@ def test_the_kind_says_what_is_shown_unasked():
         ("--format parquet", "--format parquet is for --records; add it, or choose"),
         ("--records", "--records: for --format csv or parquet, without --measure"),
         ("--records --format csv --json", "--records: for --format csv or"),
-        ("--together --json", "--together: goes with --format text, md or latex"),
-        ("--together --records --format csv", "--together: goes with --format text"),
+        ("--together --json", "--together: needs a --format for reading: text"),
+        ("--together --records --format csv", "--together: needs a --format"),
     ],
 )
 def test_what_cannot_be_shown_is_refused_in_one_line(args, message):
@@ -143,4 +143,4 @@ def test_parquet_has_the_types_whatever_the_values(tmp_path):
 def test_parquet_without_pyarrow_says_how(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     told = refused("table", "run", "--records", "--format", "parquet", "-o", "all.parquet")
-    assert told == "parquet: needs pyarrow, which is not installed: pip install pyarrow"
+    assert told == "parquet needs pyarrow, which is not installed: pip install pyarrow"

@@ -210,12 +210,12 @@ def test_what_cannot_be_trained_on():
         "in.npy m.npz --labels no.npy": "no.npy: no such file",
         f"bad.npy m.npz {y}": "bad.npy: X[89, 2] is nan, expected a finite number",
         f"in.npy old.npz {y}": "old.npz: exists already; choose another name, or pass --force",
-        f"in.npy in.npy {y} --force": "in.npy: is the input itself; choose another name for OUT",
+        f"in.npy in.npy {y} --force": "in.npy: is the input too; choose another name for OUT",
         f"in.npy m.npz {y} --kernel chi": "unknown kernel 'chi', did you mean 'chi2'? (additive",
         f"in.npy m.npz {y} --map spline --kernel js": "--kernel js: the spline map has no kernel;",
-        f"in.npy m.npz {y} --map sign-cauchy": "--map sign-cauchy: has no tables, which training",
-        f"in.npy m.npz {y} --kernel exp-chi2 -C path": "-C path: not for generalized-rbf, only for",
-        f"in.npy m.npz {y} --kernel exp-js --set smooth=0.1": "--set smooth: not for general",
+        f"in.npy m.npz {y} --map sign-cauchy": "--map sign-cauchy: has no tables, but training",
+        f"in.npy m.npz {y} --kernel exp-chi2 -C path": "-C path: is not for generalized-rbf",
+        f"in.npy m.npz {y} --kernel exp-js --set smooth=0.1": "--set smooth: is not for gen",
         f"in.npy m.npz {y} --set smooth=-1": "smooth=-1: expected a number of at least 0",
         f"in.npy m.npz {y} --loss hing": "--loss hing: expected 'hinge', 'squared_hinge' or",
     }.items():
@@ -240,13 +240,13 @@ def test_what_cannot_be_predicted():
         newer = dict(file)
     header = json.loads(newer["header"].tobytes()) | {"version": 9}
     np.savez("other.npz", **newer | {"header": np.frombuffer(json.dumps(header).encode(), "u1")})
-    damaged = "no kmaps model, or a damaged one (cut off?); train and save it again"
+    damaged = "is no kmaps model, or is damaged (cut off?); train and save it again"
     for arguments, message in {
         "cut.npz in.npy o.npy": f"cut.npz: {damaged}",
         "in.npy in.npy o.npy": f"in.npy: {damaged}",
-        "other.npz in.npy o.npy": "other.npz: a model of version 9, newer than this kmaps, which",
+        "other.npz in.npy o.npy": "other.npz: has a model of version 9, but this kmaps reads the",
         "m.npz in.npy y.npy": "y.npy: exists already; choose another name, or pass --force",
-        "m.npz in.npy m.npz --force": "m.npz: is the input itself; choose another name for OUT",
+        "m.npz in.npy m.npz --force": "m.npz: is the input too; choose another name for OUT",
         "m.npz in.npy - --json": "--json: standard output is for the labels; name a file for OUT",
     }.items():
         assert refused("predict", *arguments.split()).startswith(message)

@@ -63,7 +63,7 @@ def test_compiling_is_said_and_quiet_says_nothing(folder, monkeypatch):
 
     real_fit = CodedSVC.fit
     monkeypatch.setattr(CodedSVC, "fit", fit)
-    assert kmaps(*TRAIN).stderr == "compiling the loops, once (`kmaps warmup` does it ahead)\n"
+    assert kmaps(*TRAIN).stderr == "compiling the loops, once (see `kmaps warmup`)\n"
     assert kmaps(*TRAIN, "--quiet", "--force").stderr == ""
 
 
@@ -87,7 +87,7 @@ def test_commands_without_models_of_their_own_say_it_too(folder, monkeypatch, wh
         return real(*given, **options)
 
     monkeypatch.setattr(owner, name, compiles)
-    assert "compiling the loops, once (`kmaps warmup` does it ahead)\n" in kmaps(*arguments).stderr
+    assert "compiling the loops, once (see `kmaps warmup`)\n" in kmaps(*arguments).stderr
 
 
 def test_compiling_is_not_counted_as_predicting(folder, monkeypatch):

@@ -158,7 +158,7 @@ def test_models_are_written_and_read_from_standard_input_too():
     for name in ("model", "rows", "labels"):
         np.testing.assert_array_equal(np.load(f"{name}.npy"), np.load("here.npy"))
     assert kmaps("info", "-", input=model).stdout == kmaps("info", "m.npz").stdout
-    assert "standard input: no kmaps model" in refused("info", "-", input=b"no model")
+    assert "standard input: is no kmaps model" in refused("info", "-", input=b"no model")
 
 
 def test_a_file_that_is_open_elsewhere_is_one_line():
