@@ -81,7 +81,7 @@ def train_in_blocks(
     prints its progress.
     """
     rows = rows.in_single()
-    norms: dict[int, NDArray[np.float64]] = {}
+    norms = np.empty(len(rows))
     states = [_begun(problem, rows, C, LOSSES[loss]()) for problem in problems]
     for state, known in zip(states, before, strict=False):
         state.alpha, state.weights = known.alpha.copy(), known.weights.copy()
@@ -117,23 +117,23 @@ def _begun(problem: BinaryProblem, rows: MappedRows, C: float, loss: Loss) -> Bl
 def _descend(
     rows: MappedRows,
     states: list[BlockProblem],
-    norms: dict[int, NDArray[np.float64]],
+    norms: NDArray[np.float64],
     bias: float,
     seed: tuple[int, ...],
     progress: Progress | None,
 ) -> None:
     """Visit all rows; set the gaps by the losses on the way.
 
-    ``norms`` has the squared norms of the outputs and the bias, of each chunk that was seen.
+    ``norms`` are the squared norms of the outputs and the bias, which the first pass sets; it is
+    the one with ``progress``.
     """
     seen = 0
     for state in states:
         state.cost = 0.0
-    for chunk, (found, outputs) in enumerate(rows.chunks()):
-        if chunk not in norms:
-            squares = np.einsum("ij,ij->i", outputs, outputs, dtype=np.float64)
-            norms[chunk] = squares + bias**2
-        visit = partial(_visit, states, found, outputs, norms[chunk], bias, (*seed, chunk))
+    for chunk, (found, outputs) in enumerate(rows.chunks(np.random.default_rng(seed))):
+        if progress is not None:
+            norms[found] = np.einsum("ij,ij->i", outputs, outputs, dtype=np.float64) + bias**2
+        visit = partial(_visit, states, found, outputs, norms[found], bias, (*seed, chunk))
         for_blocks(visit, len(states), 1)
         seen += len(found)
         if progress is not None:

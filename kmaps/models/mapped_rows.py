@@ -13,9 +13,11 @@ from kmaps.parallel import Progress
 from kmaps.samples import check_array
 from kmaps.svm.learner import input_errors
 from kmaps.svm.losses import MAX_FEATURES
+from kmaps.svm.reduction import Places
 
 MOST_VALUES = 1 << 28  # outputs of all rows that memory holds: 1 GB
 _CHUNK_VALUES = 1 << 24  # outputs of rows that are in memory at a time: 64 MB
+_PIECES = 64  # of consecutive rows, in a part of the rows
 
 RowMap: TypeAlias = Any  # with ``n_outputs_`` once fitted: `RandomFeatures`, `LandmarkMap`
 
@@ -25,7 +27,7 @@ class MappedRows:
     """Samples that a fitted map encoded, or some of them: models on a map train on these."""
 
     map: RowMap
-    members: NDArray[np.intp] | None  # the rows that count, in order; None: all
+    members: Places | None  # the rows that count, in order; None: all
     outputs: "NDArray | Stored"  # of all rows, (n_rows, r)
 
     def __len__(self) -> int:
@@ -41,7 +43,7 @@ class MappedRows:
         """The bytes of the outputs in memory."""
         return self.outputs.nbytes
 
-    def take(self, members: NDArray[np.intp]) -> Self:
+    def take(self, members: Places) -> Self:
         """Return some of the samples; the outputs are not copied."""
         return replace(self, members=members if self.members is None else self.members[members])
 
@@ -52,13 +54,24 @@ class MappedRows:
         outputs = self.outputs if self.members is None else self.outputs[self.members]
         return replace(self, members=None, outputs=outputs.astype(np.float32, copy=False))
 
-    def chunks(self) -> Iterator[tuple[NDArray[np.intp], NDArray]]:
-        """Yield the outputs of some rows that count, and their places among these."""
+    def chunks(self, random: np.random.Generator | None = None) -> Iterator[tuple[Places, NDArray]]:
+        """Yield the outputs of some rows that count, and their places among these.
+
+        Rows in memory come at once. Others come in order, or, for descent, which else takes tens of
+        times the passes, in parts of random pieces.
+        """
+        places = np.arange(len(self))
+        if not isinstance(self.outputs, Stored):
+            yield places, self.outputs[slice(None) if self.members is None else self.members]
+            return
         size = _chunk_rows(self.map)
+        if random is not None:
+            pieces = np.array_split(places, _PIECES * -(-len(self) // size))
+            random.shuffle(pieces)
+            places = np.concatenate(pieces)
         for start in range(0, len(self), size):
-            places = np.arange(start, min(start + size, len(self)))
-            rows = slice(start, start + size) if self.members is None else self.members[places]
-            yield places, self.outputs[rows]
+            part = places[start : start + size]
+            yield part, self.outputs[part if self.members is None else self.members[part]]
 
 
 class Stored:
@@ -76,7 +89,7 @@ class Stored:
     def __len__(self) -> int:
         return self._n_rows
 
-    def __getitem__(self, rows: slice | NDArray[np.intp]) -> NDArray[np.float32]:
+    def __getitem__(self, rows: Places) -> NDArray[np.float32]:
         # The file is mapped for a moment only: mapped pages count as memory of the process.
         shape = self._n_rows, self._width
         return np.array(np.memmap(self._file, np.float32, "r", shape=shape)[rows])

@@ -215,7 +215,7 @@ def test_kernel_values_and_outputs_have_the_same_scores(monkeypatch):
     monkeypatch.setattr(mapped_rows, "MOST_VALUES", 100)  # in a file
     again = LandmarkSVC(**SMALL).fit(X, Y)
     assert (again.encoded_bytes_, model.encoded_bytes_) == (0, 4 * 150 * 30)
-    np.testing.assert_array_equal(again.decision_function(X), model.decision_function(X))
+    np.testing.assert_allclose(again.decision_function(X), model.decision_function(X), atol=0.02)
 
 
 def test_a_warm_start_ends_at_the_same_model_sooner():
