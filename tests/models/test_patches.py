@@ -69,7 +69,7 @@ def test_descriptors_have_norm_one_and_flat_patches_none(monkeypatch):
 @pytest.mark.parametrize(
     ("parameters", "error", "message"),
     [
-        ({"height": 5}, InputError, "^X has 30 columns, height=5 and width=5 mean 25: give the"),
+        ({"height": 5}, InputError, "^X has 30 columns, but height=5 and width=5 mean 25"),
         ({"angle_dim": 0}, ConfigError, "angle_dim=0: expected a whole number of at least 1"),
         ({"position_width": 0}, ConfigError, "position_width=0: expected a positive number"),
         ({"kind": "lowdin"}, ConfigError, "did you mean 'lowdim'"),
