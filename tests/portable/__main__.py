@@ -1,8 +1,8 @@
 """Runs tests as if on a system that is not Linux: ``python -m tests.portable``.
 
 `sitecustomize.py` next to this file hides what other systems lack. The tests are those of ``make
-test``, and the slow one of a run that is killed and resumes. What is left out looks at images,
-kinds of experiments, figures, pages or documents, or injects faults by means of Linux.
+test``, and the slow one of a run that is killed and resumes. What is left out looks at kinds of
+experiments, figures, pages or documents, or injects faults by means of Linux.
 """
 
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 LEFT_OUT = (
-    *("faults", "features", "hostile", "load", "mutants", "site"),
+    *("faults", "hostile", "load", "mutants", "site"),
     *(f"bench/{name}" for name in ("figures", "kinds", "paper", "report", "spec", "work")),
     *("benchmarks", "canary", "ci_recipes", "clusters_page", "house", "layers", "missing"),
     *("notes", "packaging", "published", "readme", "recipes", "schema", "security", "words"),
