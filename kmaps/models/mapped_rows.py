@@ -57,11 +57,11 @@ class MappedRows:
     def chunks(self, random: np.random.Generator | None = None) -> Iterator[tuple[Places, NDArray]]:
         """Yield the outputs of some rows that count, and their places among these.
 
-        Rows in memory come at once. Others come in order, or, for descent, which else takes tens of
-        times the passes, in parts of random pieces.
+        They come in order, some at a time. For descent, whose passes are fewer then, rows in memory
+        come at once, and others in parts that are made of random pieces.
         """
         places = np.arange(len(self))
-        if not isinstance(self.outputs, Stored):
+        if random is not None and not isinstance(self.outputs, Stored):
             yield places, self.outputs[slice(None) if self.members is None else self.members]
             return
         size = _chunk_rows(self.map)
