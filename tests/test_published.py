@@ -1,7 +1,6 @@
 """The gate on every published run: the same as itself, and no change goes unnoticed."""
 
 import json
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -17,14 +16,10 @@ from kmaps.bench.run.measure import check_estimators
 from kmaps.bench.run.plan import plan
 from kmaps.cli.main import cli
 from kmaps.errors import ConfigError
+from tests.bench.records import published
 
-RESULTS = Path(__file__).resolve().parent.parent / "results"
-RUNS = sorted(path.parent.name for path in RESULTS.glob("*/records.jsonl"))
-
-
-@pytest.fixture(scope="module")
-def published():
-    return {name: read_records(RESULTS / name) for name in RUNS}
+RESULTS = published.ROOT / "results"
+RUNS = sorted(published.records())
 
 
 def verdicts(ours, baseline):
@@ -37,8 +32,8 @@ def code(ours, baseline):
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_a_run_is_the_same_as_itself(published, name):
-    records = published[name]
+def test_a_run_is_the_same_as_itself(name):
+    records = published.records()[name]
     found = verdicts(records, records)
     assert {cell.verdict for cell in found} == {"same"}
     assert code(records, records) == 0
@@ -46,16 +41,16 @@ def test_a_run_is_the_same_as_itself(published, name):
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_every_entry_of_a_claim_compares_rows(published, name):
+def test_every_entry_of_a_claim_compares_rows(name):
     """One whose selections pick no two rows would go unnoticed among the others of its claim."""
-    lines = lines_of(published[name])
+    lines = lines_of(published.records()[name])
     for entry in claim_entries([name]).get(name, ()):
         assert list(compared(entry, lines)), entry
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_a_judged_number_beyond_its_tolerance_fails_the_gate(published, name):
-    records = published[name]
+def test_a_judged_number_beyond_its_tolerance_fails_the_gate(name):
+    records = published.records()[name]
     for judged in shown_of(records).judged:
         concerned = [i for i, record in enumerate(records) if judged.concerns(record)]
         for i in {*concerned[:1], *concerned[-1:]}:
@@ -69,10 +64,10 @@ def test_a_judged_number_beyond_its_tolerance_fails_the_gate(published, name):
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_every_record_is_of_a_planned_cell(published, name):
+def test_every_record_is_of_a_planned_cell(name):
     """The experiment file is still the one that was run, so the same command has nothing to do."""
     planned = plan(load(name))
-    records = published[name]
+    records = published.records()[name]
     assert {record["key"] for record in records} == planned.keys()
     assert {record["status"] for record in records} == {"ok"}
     for record in records:
@@ -88,6 +83,11 @@ def test_the_page_is_what_its_records_give(name, tmp_path):
     done = CliRunner().invoke(cli, ["report", str(RESULTS / name), "-o", str(page), "--quiet"])
     assert (done.exit_code, done.output) == (0, "")
     assert page.read_bytes() == (RESULTS / name / "README.md").read_bytes()
+
+
+def test_every_figure_is_written_as_svg_too():
+    missing = [png for png in RESULTS.rglob("*.png") if not png.with_suffix(".svg").is_file()]
+    assert missing == [RESULTS / "caltech101-words/features.png"]  # photographs: 2.4 MB as SVG
 
 
 def test_the_page_on_all_runs_is_what_they_give(tmp_path):
@@ -123,14 +123,14 @@ def test_every_kind_with_a_published_run_has_a_preset_or_the_quickstart():
     assert kinds <= {described(name).kind for name in [*PRESETS, "quickstart"]}
 
 
-@pytest.mark.slow  # beside tests/cli/test_reproduce.py, which runs the quickest of them
+@pytest.mark.slow  # next to tests/cli/test_reproduce.py, which runs the quickest of them
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_gives_what_its_baseline_has(name, request, monkeypatch, tmp_path):
     experiment = load(name, "small")
     try:
         check_estimators(plan(experiment).values(), experiment)
     except ConfigError as error:
-        if "install" not in str(error):  # others' software that is not there
+        if "install" not in str(error):  # third-party software is missing
             raise
         pytest.skip(str(error))
     if getattr(described(name), "dataset", None):
