@@ -3,8 +3,8 @@ The period of a homogeneous map and its error
 =============================================
 
 The homogeneous map is a Fourier series of the kernel's signature, and a Fourier series needs a
-period. A short period repeats the signature too early, a long period needs more terms. By default
-the map has the period of a published fit of the best ones.
+period. With a short period the signature repeats too early; a long period needs more terms. The
+default is a formula that Vedaldi and Zisserman fitted to the best periods.
 """
 
 import matplotlib.pyplot as plt

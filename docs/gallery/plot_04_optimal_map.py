@@ -3,8 +3,8 @@ The best map of five outputs
 ============================
 
 The homogeneous map spreads its frequencies evenly. `LowDimMap` chooses frequencies and weights that
-make the largest error on a given range as small as possible, and proves how close to the optimum it
-is. Both maps here have five outputs per value.
+make the largest error on a given range as small as possible, with a proof of how close to the
+optimum they are. Both maps here have five outputs per value.
 """
 
 import matplotlib.pyplot as plt

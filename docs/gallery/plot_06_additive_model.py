@@ -3,7 +3,7 @@ An additive model explained
 ===========================
 
 The score of a model with an additive kernel is a sum of one function per feature. So it can be
-read: each panel is everything that the model knows about one feature.
+read: each panel shows all that the model knows about one feature.
 """
 
 import matplotlib.pyplot as plt

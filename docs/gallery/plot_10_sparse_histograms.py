@@ -3,7 +3,7 @@ Sparse histograms stay sparse
 =============================
 
 Counts of words are mostly zero. Every map of an additive kernel sends zero to zero, so a CSR matrix
-becomes a CSR matrix; how many values it then has per value of the input is a property of the map.
+becomes a CSR matrix. The map decides how many values are stored per stored value of the input.
 """
 
 import matplotlib.pyplot as plt
