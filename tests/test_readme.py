@@ -145,7 +145,7 @@ def test_experiments_named_are_packaged():
     from kmaps.bench.paper.entries import packaged
 
     page = (ROOT / "docs" / "experiments.md").read_text()
-    table = page.split("| experiment | what |")[1].split("\n\n")[0]
+    table = page.split("| experiment | what it measures |")[1].split("\n\n")[0]
     named = set(re.findall(r"`([a-z0-9-]+)`", table))
     assert named == set(packaged())
 
