@@ -2,8 +2,8 @@
 A gate in continuous integration
 ================================
 
-`kmaps run` writes one record per cell, and `kmaps check` compares these records with earlier ones, the
-baseline. Here somebody changes a feature map "to save memory". The gate measures the map again,
+`kmaps run` writes one record per cell, and `kmaps check` compares these records with earlier ones,
+the baseline. Here somebody changes a feature map "to save memory". The gate measures the map again,
 names the rows that became worse, and ends with exit code 1, which fails a build.
 """
 
