@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from kmaps.cli.compiling import Compiled
     from kmaps.io import Reader
 
+SMALL = 1 << 24  # bytes: for smaller files, importing compiled loops takes longer than they save
 _FIRST_ROWS, _FIRST_VALUES = 100, 20_000  # at the beginning, which is read twice
 
 input_format = click.option(
@@ -55,6 +56,9 @@ zero_based = click.option(
     type=click.Choice(["auto", "true", "false"]),
     default="auto",
     help="Whether indices of svm files count from 0. auto: if the model's did, or if 0 occurs.",
+)
+n_features = click.option(
+    "--n-features", type=click.IntRange(1), help="Width of svm files. [default: the largest index]"
 )
 
 

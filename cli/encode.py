@@ -29,8 +29,6 @@ _NOT_THERE = (  # options without meaning on a cluster
     "memory",
 )
 
-_SMALL = 1 << 24  # bytes: for smaller files, importing compiled loops takes longer than they save
-
 
 @click.command(
     cls=MapCommand,
@@ -72,9 +70,7 @@ Examples:
     metavar="FORMAT",
     help="Format of OUT: npy, npz, csv, svm, parquet or arrow. [default: by its name]",
 )
-@click.option(
-    "--n-features", type=click.IntRange(1), help="Width of svm files. [default: the largest index]"
-)
+@array_files.n_features
 @array_files.memory
 @array_files.threads
 @cluster_option
@@ -148,7 +144,7 @@ def _is_light(feature_map: "FeatureMap | HomogeneousWaves", path: Path) -> bool:
 
     if not isinstance(feature_map, HomogeneousWaves):
         return False
-    if os.path.getsize(path) > _SMALL:
+    if os.path.getsize(path) > array_files.SMALL:
         feature_map.compile()
     return not feature_map.compiled
 

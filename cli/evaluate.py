@@ -13,7 +13,7 @@ from kmaps.bench.report.forms import csv_text
 from kmaps.cli import array_files
 from kmaps.cli.array_files import check_labelled, check_paths, look_for
 from kmaps.cli.completing import files
-from kmaps.cli.flags import say
+from kmaps.cli.flags import GIVEN, say
 from kmaps.cli.model_files import check_probabilities, data_for, load_classifier, unknown_labels
 from kmaps.cli.progress import progress_bar
 from kmaps.errors import ConfigError, InputError
@@ -129,7 +129,6 @@ def _write_pages(
 ) -> None:
     from kmaps.bench.evaluated import page
     from kmaps.cli.info import model_lines
-    from kmaps.cli.main import GIVEN
     from kmaps.io import atomic_file
     from kmaps.models import describe_model
 

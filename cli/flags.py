@@ -20,6 +20,7 @@ PATH = click.Path(path_type=Path)
 FILE = click.Path(dir_okay=False, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
+GIVEN = "kmaps.cli.main.given"  # the key of a command line, as given, in its context
 _FEW = 5
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from kmaps.bench.report.forms import aligned
 from kmaps.cli.array_files import look_for, seekable
 from kmaps.cli.completing import files
 from kmaps.cli.flags import say
@@ -27,7 +28,10 @@ def command(model_file: str | None, as_json: bool) -> None:
         show, found = _lines, _machine()
     else:
         show, found = model_lines, _model(model_file)
-    say(json.dumps(found, indent=2) if as_json else _aligned(show(found)))
+    if as_json:
+        say(json.dumps(found, indent=2))
+    else:
+        say("\n".join(aligned(show(found).items(), texts=2)))
 
 
 def _model(path: str) -> dict[str, Any]:
@@ -81,11 +85,6 @@ def _lines(state: dict[str, Any]) -> dict[str, str]:
         "datasets in": state["data_dir"],
         "compiled loops in": state["compiled_dir"],
     } | {f"dataset {name}": status for name, status in state["datasets"].items()}
-
-
-def _aligned(lines: dict[str, str]) -> str:
-    width = max(map(len, lines))
-    return "\n".join(f"{name:{width}}  {text}" for name, text in lines.items())
 
 
 def model_lines(model: dict[str, Any]) -> dict[str, str]:

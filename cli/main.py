@@ -26,7 +26,7 @@ from typing import Any
 import click
 
 from kmaps import __version__
-from kmaps.cli.flags import in_flags, say
+from kmaps.cli.flags import GIVEN, in_flags, say
 from kmaps.errors import KmapsError, Mistakes, one_line, printable, suggest
 
 _KEPT_BEFORE_COLLECTING = 100_000
@@ -50,7 +50,6 @@ def _commands() -> dict[str, str]:
 
 COMMANDS = _commands()
 
-GIVEN = "kmaps.cli.main.given"  # the key of a command line, as given, in its context
 INTERRUPTED = 130
 UNFORESEEN = 70  # what sysexits.h has for a program's own mistakes
 BROKEN_PIPE = 141  # what a shell reports for a process ended by SIGPIPE

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 _NOT_THERE = ("scores", "proba", "input_format", "output_format", "zero_based", "memory")
 """Options without a meaning on a cluster."""
 
-_SMALL = 1 << 24  # bytes: for smaller files, importing compiled loops takes longer than they save
-
 
 @click.command(
     cls=GroupedCommand,
@@ -107,7 +105,8 @@ def command(
         raise ConfigError("--json: standard output is for the labels; name a file for OUT")
     form = prediction_format(target, output_format, tables)
     check_paths(target, [model_file, source, contract["labels"]], force)
-    small = source != "-" and os.path.exists(source) and os.path.getsize(source) <= _SMALL
+    is_file = source != "-" and os.path.exists(source)
+    small = is_file and os.path.getsize(source) <= array_files.SMALL
     trained = model_files.load_classifier(model_file, light=small)
     if proba:
         model_files.check_probabilities(trained)

@@ -17,7 +17,7 @@ from kmaps.bench.report.forms import aligned
 from kmaps.cli import array_files
 from kmaps.cli.array_files import labelled_rows, look_for
 from kmaps.cli.completing import files
-from kmaps.cli.flags import FILE, FOLDER, GroupedCommand, Number, say
+from kmaps.cli.flags import FILE, FOLDER, GIVEN, GroupedCommand, Number, say
 from kmaps.cli.progress import cell_bar, say_compiling, stage_bars
 
 if TYPE_CHECKING:
@@ -87,9 +87,7 @@ Examples:
 )
 @array_files.input_format
 @array_files.zero_based
-@click.option(
-    "--n-features", type=click.IntRange(1), help="Width of svm files. [default: the largest index]"
-)
+@array_files.n_features
 @click.option(
     "--threads",
     type=click.IntRange(1),
@@ -134,7 +132,6 @@ def command(
 
         check_figure(plot, force=force)
     from kmaps.bench.recommend import Limits, recommend
-    from kmaps.cli.main import GIVEN
 
     with _folder(out) as folder:
         y = _sample(source, n_rows, folder, quiet, **contract)

@@ -9,7 +9,7 @@ import click
 
 from kmaps.cli.cluster import connected
 from kmaps.cli.completing import experiments, names
-from kmaps.cli.flags import COUNT, FOLDER, allowing, few_of, say, say_imports
+from kmaps.cli.flags import COUNT, FOLDER, GIVEN, allowing, few_of, say, say_imports
 from kmaps.errors import CellsFailed, DataError
 
 if TYPE_CHECKING:
@@ -101,7 +101,6 @@ def command(
         _list_cells(checked, out, how["only"], published, quiet)
         return
     from kmaps.bench.run.runner import run
-    from kmaps.cli.main import GIVEN
     from kmaps.cli.progress import cell_bar, say_compiling
 
     say_compiling(quiet=quiet)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kmaps.cli.flags import COUNT, FOLDER, Number, allowing, few_of, say, say_imports
+from kmaps.cli.flags import COUNT, FOLDER, GIVEN, Number, allowing, few_of, say, say_imports
 from kmaps.errors import CellsFailed
 
 if TYPE_CHECKING:
@@ -64,7 +64,6 @@ def command(
     from kmaps.bench.kinds.load import load
     from kmaps.bench.records.file import definition_file, read_records
     from kmaps.bench.run.repeats import time_again
-    from kmaps.cli.main import GIVEN
     from kmaps.cli.progress import cell_bar
 
     recorded = read_records(results)[0]["experiment"]

@@ -134,7 +134,7 @@ def test_what_has_no_place(models):
 def test_threads_are_pinned(models, monkeypatch):
     from kmaps.parallel import num_threads
 
-    monkeypatch.setattr("kmaps.cli.predict._SMALL", -1)  # a small file takes one
+    monkeypatch.setattr("kmaps.cli.array_files.SMALL", -1)  # a small file takes one
     seen = []
     of = CodedSVC.decision_function
     monkeypatch.setattr(
@@ -162,7 +162,7 @@ def test_a_small_file_gives_the_bytes_of_a_large_one(models, name, monkeypatch):
     arguments = "X.npy", "p.csv", "--scores", "--proba", "--force"
     alone = light("predict", models[0] / f"{name}.npz", *arguments)
     expected = Path("p.csv").read_bytes()
-    monkeypatch.setattr("kmaps.cli.predict._SMALL", -1)
+    monkeypatch.setattr("kmaps.cli.array_files.SMALL", -1)
     said = kmaps("predict", models[0] / f"{name}.npz", *arguments)
     assert Path("p.csv").read_bytes() == expected
     assert said.stderr == alone.stderr
