@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kmaps.cli.completing import experiments, names
-from kmaps.cli.flags import COUNT, FOLDER, say
+from kmaps.cli.flags import COUNT, FOLDER, GIVEN, say
 from kmaps.errors import CellsFailed, ConfigError, DataError, GateFailed, NothingMeasured
 
 if TYPE_CHECKING:
@@ -77,12 +77,12 @@ def command(
 
 
 def _to_do(entries: "list[Entry]") -> str:
-    from kmaps.bench.run.plan import time_left
-
-    cells = sum(entry.forecast.cells for entry in entries)
+    forecasts = [entry.forecast for entry in entries]
+    cells = sum(one.cells for one in forecasts)
     if not cells:
         return "nothing to do"
-    seconds, unknown = time_left(entries)
+    seconds = sum(one.seconds or 0.0 for one in forecasts)
+    unknown = cells - sum(one.known for one in forecasts if one.seconds is not None)
     text = f"{cells:,} cells to do"
     if unknown < cells:
         text += f", {seconds / 3600:.1f} h" if seconds > 5400 else f", {seconds / 60:.1f} min"
@@ -92,7 +92,6 @@ def _to_do(entries: "list[Entry]") -> str:
 
 def _run(entry: "Entry", threads: int | None, quiet: bool) -> bool:
     from kmaps.bench.run.runner import run
-    from kmaps.cli.main import GIVEN
     from kmaps.cli.progress import cell_bar
 
     with cell_bar(quiet=quiet) as (progress, extracted):

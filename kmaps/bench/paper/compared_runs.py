@@ -52,8 +52,12 @@ def compare_runs(runs: Sequence[Run], measures: Sequence[str]) -> list[Compared]
     Fractions are compared by their difference in points, all other measures by the ratio of a run
     to the first one. There is no interval where two runs are not of the same test samples.
     """
-    lines = [lines_of(_named(run.records, number)) for number, run in enumerate(runs)]
-    correct = {_key(n, key): of for n, run in enumerate(runs) for key, of in run.correct.items()}
+    # Records under keys that say of which run they are: the same cell has one key in all of them.
+    lines = [
+        lines_of([record | {"key": f"{number}:{record['key']}"} for record in run.records])
+        for number, run in enumerate(runs)
+    ]
+    correct = {f"{n}:{key}": of for n, run in enumerate(runs) for key, of in run.correct.items()}
     labels = line_labels(line for held in lines for line in held)
     found = [
         _compared(line, lines, measure, labels[line], correct)
@@ -65,15 +69,6 @@ def compare_runs(runs: Sequence[Run], measures: Sequence[str]) -> list[Compared]
         names = ", ".join(run.name for run in runs)
         raise NothingMeasured(f"{names}: have no row in common by {', '.join(measures)}")
     return shown
-
-
-def _key(number: int, key: str) -> str:
-    return f"{number}:{key}"
-
-
-def _named(records: Iterable[Record], number: int) -> list[Record]:
-    """Return records whose keys say of which run they are: the same cell has one key in both."""
-    return [record | {"key": _key(number, record["key"])} for record in records]
 
 
 def _compared(
@@ -105,17 +100,11 @@ def _estimate(
 
 def changed_conditions(runs: Sequence[Run]) -> list[list[str]]:
     """Return the conditions that differ between the runs: name, and values run by run."""
-    kept = []
-    for name in _CHANGED:
-        values = [_values(run.records, name) for run in runs]
-        if len(set(values)) > 1:
-            kept.append([name, *values])
+    found = {name: [_values(run.records, name) for run in runs] for name in _CHANGED}
     versions = [_versions(run.records) for run in runs]
     for package in sorted({name for held in versions for name in held}):
-        values = [held.get(package, "–") for held in versions]
-        if len(set(values)) > 1:
-            kept.append([f"version of {package}", *values])
-    return kept
+        found[f"version of {package}"] = [held.get(package, "–") for held in versions]
+    return [[name, *values] for name, values in found.items() if len(set(values)) > 1]
 
 
 def _values(records: Iterable[Record], name: str) -> str:

@@ -7,7 +7,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from kmaps.bench.paper.statements import read_lines
+from kmaps.bench.records.columns import declared
 
 Selection = dict[str, Any]
 
@@ -94,7 +94,7 @@ class PrintedNumber:
 
 @cache
 def printed_tables() -> dict[tuple[str, str], PrintedTable]:
-    tables = [PrintedTable(**line) for line in read_lines(f"printed/{TABLES}")]
+    tables = [PrintedTable(**line) for line in declared(f"paper/printed/{TABLES}")]
     return {(table.paper, table.table): table for table in tables}
 
 
@@ -106,7 +106,7 @@ def printed_numbers() -> tuple[PrintedNumber, ...]:
         PrintedNumber(text=line.pop("value"), **line)
         for name in names
         if name != TABLES
-        for line in read_lines(f"printed/{name}")
+        for line in declared(f"paper/printed/{name}")
     )
 
 

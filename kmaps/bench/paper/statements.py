@@ -7,13 +7,12 @@ has, claim by claim, the tests that decide it, or a part of it.
 Comparisons of something that no paper claims have names of words.
 """
 
-import csv
 import re
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
-from typing import Any, Literal
+from typing import Literal
 
+from kmaps.bench.records.columns import declared
 from kmaps.errors import InputError
 
 OWN_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)+")
@@ -59,17 +58,17 @@ class Elsewhere:
 
 @cache
 def papers() -> tuple[Paper, ...]:
-    return tuple(Paper(**line) for line in read_lines("papers.csv"))
+    return tuple(Paper(**line) for line in declared("paper/papers.csv"))
 
 
 @cache
 def claims() -> dict[str, Claim]:
-    return {line["id"]: Claim(**line) for line in read_lines("claims.csv")}
+    return {line["id"]: Claim(**line) for line in declared("paper/claims.csv")}
 
 
 @cache
 def criteria() -> dict[tuple[str, str], Criterion]:
-    lines = (line | {"by": float(line["by"])} for line in read_lines("criteria.csv"))
+    lines = (line | {"by": float(line["by"])} for line in declared("paper/criteria.csv"))
     return {(line["id"], line["part"]): Criterion(**line) for line in lines}
 
 
@@ -83,11 +82,4 @@ def criterion(id: str, part: str) -> Criterion:
 @cache
 def elsewhere() -> tuple[Elsewhere, ...]:
     """Return the tests besides experiments that decide claims."""
-    return tuple(Elsewhere(**line) for line in read_lines("elsewhere.csv"))
-
-
-def read_lines(name: str) -> list[dict[str, Any]]:
-    """Return the lines of a table among the files of this folder."""
-    path = files("kmaps.bench.paper") / name
-    with path.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+    return tuple(Elsewhere(**line) for line in declared("paper/elsewhere.csv"))

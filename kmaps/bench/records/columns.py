@@ -24,16 +24,15 @@ class Column:
     condition: str = ""  # its name in messages, if two measurements compare only when it agrees
 
 
-def declared(name: str) -> list[dict[str, str]]:
-    """Return the lines of a table that this package holds."""
-    path = files("kmaps.bench.records") / f"{name}.csv"
-    with path.open(encoding="utf-8", newline="") as file:
+def declared(name: str) -> list[dict[str, Any]]:
+    """Return the lines of a table among the files of kmaps.bench."""
+    with (files("kmaps.bench") / name).open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
 
 
 COLUMNS = {
     line["name"]: Column(line["meaning"], line["holds"], bool(line["later"]), line["condition"])
-    for line in declared("columns")
+    for line in declared("records/columns.csv")
 }
 """Every column, in order. Times in seconds, sizes in bytes, null where not measured."""
 

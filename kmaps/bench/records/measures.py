@@ -93,7 +93,7 @@ def _measure(name: str, *, columns: str, scale: str, decimals: str, **line: str)
     )
 
 
-MEASURES = _Measures({line["name"]: _measure(**line) for line in declared("measures")})
+MEASURES = _Measures({line["name"]: _measure(**line) for line in declared("records/measures.csv")})
 
 
 def accuracy_of(records: Iterable[Mapping[str, Any]]) -> str:

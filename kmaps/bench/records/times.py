@@ -24,7 +24,7 @@ CONDITIONS = ("cpu", "cores", "threads", "jobs")  # must agree for times to comp
 Line = dict[str, Any]
 
 COLUMNS = {
-    line["name"]: line["meaning"] for line in declared("times")
+    line["name"]: line["meaning"] for line in declared("records/times.csv")
 }  # every column of a line with its meaning
 
 

@@ -79,11 +79,8 @@ def _limbs(version: str) -> list[int]:
 
 def _compiler() -> Iterator[Finding]:
     found = next(filter(None, map(shutil.which, ("c++", "g++", "clang++"))), None)
-    if found:
-        yield Finding("C++ compiler", found)
-    else:
-        remedy = "none is needed until LIBLINEAR or LIBSVM is installed again; then install g++"
-        yield Finding("C++ compiler", "none", remedy)
+    remedy = "none is needed until LIBLINEAR or LIBSVM is installed again; then install g++"
+    yield Finding("C++ compiler", found or "none", "" if found else remedy)
 
 
 def _instructions() -> Iterator[Finding]:

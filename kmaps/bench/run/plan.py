@@ -176,11 +176,6 @@ class Entry:
     published: Path
     forecast: Forecast
 
-    @property
-    def unknown(self) -> int:
-        timed = self.forecast.known if self.forecast.seconds is not None else 0
-        return self.forecast.cells - timed
-
 
 def agenda(names: Iterable[str], out: Path, preset: str | None = None) -> list[Entry]:
     """Return the experiments in the order of their expected times, unpublished ones last.
@@ -211,9 +206,3 @@ def records_of(folder: Path) -> list[Record]:
         return read_records(folder)
     except NothingMeasured:
         return []
-
-
-def time_left(entries: Sequence[Entry]) -> tuple[float, int]:
-    """Return the seconds that the cells to do took once, and how many took an unknown time."""
-    seconds = sum(entry.forecast.seconds or 0.0 for entry in entries)
-    return seconds, sum(entry.unknown for entry in entries)
