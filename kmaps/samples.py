@@ -156,6 +156,15 @@ def row_blocks(X: Any, size: int) -> Iterator[Any]:
         yield X[start : min(start + size, X.shape[0]), :]
 
 
+def stacked(parts: list[AnyMatrix]) -> AnyMatrix:
+    """Return arrays, or sparse matrices as CSR, one below the other."""
+    if not issparse(parts[0]):
+        return np.concatenate(parts)
+    from scipy.sparse import vstack
+
+    return vstack(parts, "csr")
+
+
 def refuse_negative_samples(X: Any, whom: str) -> None:
     """Raise InputError when there is a negative value in an array of any library."""
     if bool(namespace(X).any(X < 0)):

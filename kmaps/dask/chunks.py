@@ -13,7 +13,7 @@ import dask.dataframe as dd
 import numpy as np
 from dask.delayed import Delayed
 from numpy.typing import DTypeLike, NDArray
-from scipy.sparse import issparse, vstack
+from scipy.sparse import issparse
 
 from kmaps.codes.levels import RunningColumns
 from kmaps.errors import ConfigError, InputError
@@ -21,7 +21,7 @@ from kmaps.io.digest import data_digest
 from kmaps.io.labels import check_labels
 from kmaps.io.reader import read_header
 from kmaps.parallel import threads
-from kmaps.samples import AnyMatrix, refuse_mask
+from kmaps.samples import AnyMatrix, refuse_mask, stacked
 
 _BLOCK_VALUES = 1 << 22  # values of a .npy file in a block
 _SAMPLE_ROWS = 10_000  # rows of all blocks together, for maps that learn from data
@@ -208,9 +208,7 @@ def _merged(parts: list[Summary]) -> Summary:
     for part in parts:
         columns.merge(part.columns)
     samples = [part.sample for part in parts if part.sample is not None]
-    sample = None
-    if samples:
-        sample = vstack(samples, "csr") if issparse(samples[0]) else np.concatenate(samples)
+    sample = stacked(samples) if samples else None
     labelled = [part for part in parts if len(part.classes)] or parts[:1]
     classes = np.unique(np.concatenate([part.classes for part in labelled]))
     counts = np.zeros(len(classes), np.int64)

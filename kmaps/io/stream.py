@@ -15,7 +15,7 @@ from kmaps.io.atomic import atomic_file, check_source, refuse_terminal, standard
 from kmaps.io.reader import LARGEST_WIDTH, Reader, finite_block
 from kmaps.io.writers import WRITERS, Writer
 from kmaps.plugins import Registry
-from kmaps.samples import AnyMatrix, issparse
+from kmaps.samples import AnyMatrix, issparse, stacked
 
 READERS: Registry[Callable[..., Reader]] = Registry(
     {
@@ -207,18 +207,10 @@ def read_whole(
             aside.setdefault(column, []).append(texts)
         progress(reader.done, reader.total)
     return (
-        _stacked(parts),
+        stacked(parts),
         np.concatenate(labels) if labels else None,
         {column: np.concatenate(texts) for column, texts in aside.items()},
     )
-
-
-def _stacked(parts: list[Rows]) -> Rows:
-    if not issparse(parts[0]):
-        return np.concatenate(parts)
-    from scipy.sparse import vstack
-
-    return vstack(parts, "csr")
 
 
 def sample_rows(
@@ -243,7 +235,7 @@ def sample_rows(
     draws = np.empty(0)
     for X, _ in read_blocks(reader, dtype=dtype, memory=MEMORY):
         draws = np.concatenate([draws, rng.random(X.shape[0])])
-        kept = X.copy() if kept is None else _stacked([kept, X])
+        kept = X.copy() if kept is None else stacked([kept, X])
         if len(draws) > rows:
             chosen = np.sort(np.argpartition(draws, rows)[:rows])
             kept, draws = kept[chosen], draws[chosen]

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Any
 
-from kmaps.errors import InputError
 from kmaps.kernels import KERNELS
 from kmaps.models.landmark_svc import LandmarkSVC
 from kmaps.models.mapped_svc import MappedSVC
@@ -46,12 +45,7 @@ def load_model(path: str | Path) -> Model:
 
 def model_of(file: ModelFile) -> Model:
     """Return the model in an opened file, as :func:`load_model` does."""
-    if file.estimator not in ESTIMATORS:
-        raise InputError(
-            f"{file.path}: holds a model of {file.estimator!r}, and this kmaps knows only "
-            f"{', '.join(ESTIMATORS)}; use the kmaps that wrote it"
-        )
-    return ESTIMATORS[file.estimator].from_file(file)
+    return file.one_of(ESTIMATORS).from_file(file)
 
 
 def describe_model(path: str | Path) -> dict[str, Any]:

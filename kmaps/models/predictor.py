@@ -172,36 +172,18 @@ def load_predictor(path: str | Path) -> Predictor:
 
 def predictor_of(file: ModelFile) -> Predictor:
     """Return the predictor of an opened file, as :func:`load_predictor` does."""
-    if file.estimator not in _READERS:
-        raise InputError(
-            f"{file.path}: holds a model of {file.estimator!r}, and this kmaps knows only "
-            f"{', '.join(_READERS)}; use the kmaps that wrote it"
-        )
-    return _READERS[file.estimator](file)
+    return file.one_of(_READERS)(file)
 
 
-def _coded_classifier(file: ModelFile) -> Predictor:
+def _coded(file: ModelFile) -> Predictor:
     given = given_parameters(file)
-    classes = file.labels()
-    curves = reduction.read_curves(file, given, classes)
-    names = "classes", *(curves.arrays if curves else ())
-    n_problems = reduction.count_problems(len(classes), given.multiclass)
-    return _coded(file, n_problems, names, classes, given.multiclass, curves)
-
-
-def _coded_regressor(file: ModelFile) -> Predictor:
-    given_parameters(file)
-    return _coded(file, 1, (), None, "ovr", None)
-
-
-def _coded(
-    file: ModelFile,
-    n_problems: int,
-    names: tuple[str, ...],
-    classes: NDArray | None,
-    multiclass: str,
-    curves: reduction.Probabilities | None,
-) -> Predictor:
+    classes, curves, n_problems, multiclass = None, None, 1, "ovr"
+    names: tuple[str, ...] = ()
+    if file.estimator == "CodedSVC":
+        classes, multiclass = file.labels(), given.multiclass
+        curves = reduction.read_curves(file, given, classes)
+        n_problems = reduction.count_problems(len(classes), multiclass)
+        names = "classes", *(curves.arrays if curves else ())
     model = CodedModel.from_file(file, n_problems, names)
     file.text("map")
     n_features = model.weights.shape[1]
@@ -313,9 +295,9 @@ def _kernel_svc(file: ModelFile) -> Predictor:
 
 
 _READERS: dict[str, Callable[[ModelFile], Predictor]] = {  # readers of files, by the estimator
-    "CodedSVC": _coded_classifier,
-    "CodedSVR": _coded_regressor,
-    "CodedRidge": _coded_regressor,
+    "CodedSVC": _coded,
+    "CodedSVR": _coded,
+    "CodedRidge": _coded,
     "RandomFeatureSVC": _random_features,
     "LandmarkSVC": _landmarks,
     "KernelSVC": _kernel_svc,

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import issparse, vstack
 from sklearn.exceptions import ConvergenceWarning
 
 from kmaps.errors import InputError
 from kmaps.models.choice import AUTO, along_c, cross_validate, stratified_sample
 from kmaps.models.coded_path import choose_along_path
 from kmaps.parallel import showing
+from kmaps.samples import stacked
 from kmaps.svm import CodedSVC
 from kmaps.svm.learner import LabelledSource
 
@@ -146,8 +146,7 @@ def _width(
         inside = chosen[(chosen >= start) & (chosen < start + block.shape[0])] - start
         found += [single(block[inside])] if len(inside) else []
         start += block.shape[0]
-    X = vstack(found, "csr") if issparse(found[0]) else np.concatenate(found)
-    choice = choose_width(model, X, y[chosen], costs, folds=folds or _FOLDS, seed=seed)
+    choice = choose_width(model, stacked(found), y[chosen], costs, folds=folds or _FOLDS, seed=seed)
     return choice.sigma
 
 

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 from tokenize import TokenError
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -30,6 +30,7 @@ VERSION = 5
 _MOST_ARRAYS = 100  # per file, because each takes time to read
 
 Parts: TypeAlias = NDArray | tuple[NDArray, NDArray, NDArray]  # dense; or the arrays of a CSR
+Known = TypeVar("Known")
 Size = int | tuple[int, ...] | None  # of one side of an array: a number, one of several, or any
 
 
@@ -210,6 +211,15 @@ class ModelFile:
                 f"{self.path}: holds a model of {self.estimator}, not {cls.__name__}; load it with "
                 "kmaps.load_model"
             )
+
+    def one_of(self, known: Mapping[str, Known]) -> Known:
+        """Return what is known of its estimator; refuse one that is not among them."""
+        if self.estimator not in known:
+            raise InputError(
+                f"{self.path}: holds a model of {self.estimator!r}, and this kmaps knows only "
+                f"{', '.join(known)}; use the kmaps that wrote it"
+            )
+        return known[self.estimator]
 
     def check_parameters(self, names: tuple[str, ...]) -> None:
         """Refuse parameters of other names than these."""
