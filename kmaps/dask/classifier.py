@@ -24,7 +24,7 @@ from kmaps.svm.coded.model import CodedModel, deviations
 from kmaps.svm.coded.problem import CodedSolution
 from kmaps.svm.coded.rounds import Rounds, count_blocks
 from kmaps.svm.coded.training import CodedRows, learned, learns, listed_below
-from kmaps.svm.learner import class_factors, input_errors
+from kmaps.svm.learner import class_factors, input_errors, refuse_one_class
 from kmaps.svm.reduction import count_problems
 
 _TRIALS_AGAIN = 3  # further trials of a problem after a worker was lost
@@ -146,11 +146,7 @@ class BlockwiseSVC(CodedSVC):
         self.n_rows_, self.n_features_in_ = columns.n_rows, columns.n_columns
         self.classes_ = known.classes
         self.blocks_sha256_ = sha256("\n".join(known.digests).encode()).hexdigest()
-        if len(self.classes_) < 2:
-            raise InputError(
-                f"y has one class only ({self.classes_[0]}): a classifier needs at least two "
-                "classes, check the label column"
-            )
+        refuse_one_class(self.classes_)
         with input_errors():
             each_class = np.arange(len(self.classes_))
             factors = class_factors(

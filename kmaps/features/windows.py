@@ -21,12 +21,10 @@ class WindowWords:
     words: NDArray[np.float32]
 
     @classmethod
-    def learn(
-        cls, feature: DenseSiftBow, images: Iterable[GreyImage], n_images: int, seed: int = 0
-    ) -> Self:
+    def learn(cls, feature: DenseSiftBow, images: Iterable[GreyImage], n_images: int) -> Self:
         drawn = [
-            feature.sample(feature.describe([image]), np.array([0]), n_images, seed + i)
-            for i, image in enumerate(images)
+            feature.sample(feature.describe([image]), np.array([0]), n_images, seed)
+            for seed, image in enumerate(images)
         ]
         return cls(feature, feature.fit(np.concatenate(drawn)))
 

@@ -228,11 +228,7 @@ class ReducedClassifier(ClassifierMixin, Learner, metaclass=ABCMeta):
         with input_errors():
             check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise InputError(
-                f"y has one class only ({self.classes_[0]}): a classifier needs at least two "
-                "classes, check the label column"
-            )
+        refuse_one_class(self.classes_)
         weights = reduction.check_sample_weight(sample_weight, len(codes))
         empty = np.flatnonzero(np.bincount(codes, weights) == 0)
         if len(empty):
@@ -260,6 +256,14 @@ class ReducedClassifier(ClassifierMixin, Learner, metaclass=ABCMeta):
         with input_errors():
             factors = class_factors(self.class_weight, self.classes_, labels.codes, labels.weights)
         return reduction.binary_problems(labels.codes, self.multiclass, factors, labels.weights)
+
+
+def refuse_one_class(classes: NDArray) -> None:
+    if len(classes) < 2:
+        raise InputError(
+            f"y has one class only ({classes[0]}): a classifier needs at least two classes, check "
+            "the label column"
+        )
 
 
 def counting(X: Any, labels: reduction.Labels) -> Any:

@@ -38,9 +38,8 @@ def outputs(
 
 
 def _learned(options: Mapping[str, Any]) -> NDArray[np.float64]:
-    return errors.Range.parse(
-        options["fit_range"] or options["range"], options["integers"]
-    ).values()
+    given = options["fit_range"] or options["range"]
+    return errors.Range.parse(given, options["integers"]).values()
 
 
 def compare(

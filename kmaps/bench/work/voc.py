@@ -141,15 +141,14 @@ def training_windows(
     feature: WindowFeature,
     windows: Windows,
     *,
-    per_scene: int = 20,
-    seed: int = 0,
+    per_scene: int,
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     """Return the vectors of the objects of some classes (label 1, 2, …) and of other windows (0).
 
     Objects come also mirrored; difficult ones are left out. Those windows are drawn from
     the candidates that overlap no object of these classes by more than 0.3.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     vectors, labels = [], []
     for scene in scenes:
         image = load_image(scene.path, 255, None)
