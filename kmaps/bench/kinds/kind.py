@@ -177,7 +177,7 @@ class Kind(ABC):
     ) -> None:
         """Check and make, once for all cells, what each would otherwise fail on or make again; it
         raises what `draw_splits` does."""
-        return None
+        self.draw_splits(cells)
 
     def tested(self, cells: Iterable[Cell]) -> dict[int, NDArray[np.integer]]:
         """Return which samples of the dataset each split tests, class by class as `Correct`;

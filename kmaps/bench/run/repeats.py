@@ -7,7 +7,7 @@ that was chosen there; if a judged number is not reproduced, its time is discard
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +107,8 @@ def time_again(
             **{name: value for name, value in describe().items() if name in _DESCRIBED},
             **{"threads": threads, "jobs": 1, "command": command, "busy": found.reason},
         }
-        repeating = _Repeating(kind, records, file, described, function, look)
+        judged = {line["key"]: line["judged"] for line in file.lines if line["common"]}
+        repeating = _Repeating(kind, records, file, described, function, look, judged)
         return Timed(*repeating.run(rounds, progress), repeating.failures, found)
 
 
@@ -181,24 +182,20 @@ def _rounds(
                 yield _Round(repeat, common, todo)
 
 
+@dataclass(frozen=True)
 class _Repeating:
-    def __init__(
-        self,
-        kind: Kind,
-        records: Mapping[str, Record],
-        file: TimesFile,
-        described: Mapping[str, Any],
-        function: Function,
-        look: Callable[[], Load],
-    ) -> None:
-        self._kind, self._records, self._file = kind, records, file
-        self._described, self._function, self._look = dict(described), function, look
-        self._failed: dict[str, str] = {}
-        self._judged = {line["key"]: line["judged"] for line in file.lines if line["common"]}
+    kind: Kind
+    records: Mapping[str, Record]
+    file: TimesFile
+    described: dict[str, Any]
+    function: Function
+    look: Callable[[], Load]
+    judged: dict[str, dict[str, Any]]  # what came out at a common C, by the key of the cell
+    failed: dict[str, str] = field(default_factory=dict)
 
     @property
     def failures(self) -> list[str]:
-        return [f"{cell_name(self._records[key])}: {why}" for key, why in self._failed.items()]
+        return [f"{cell_name(self.records[key])}: {why}" for key, why in self.failed.items()]
 
     def run(
         self, rounds: Sequence[_Round], progress: Callable[[Progress], None]
@@ -211,41 +208,41 @@ class _Repeating:
         tally, measured = Tally(methods, 1, progress), 0
         for number, one in enumerate(rounds):
             if number:  # by now this run causes the load average
-                self._described["busy"] = replace(self._look(), average=None).reason
-            for key in one.cells.keys() & self._failed.keys():
+                self.described["busy"] = replace(self.look(), average=None).reason
+            for key in one.cells.keys() & self.failed.keys():
                 tally.drop(f"{one.name} {key}")
-            todo = {key: cell for key, cell in one.cells.items() if key not in self._failed}
-            batches = batches_of(self._kind, todo)
-            imports = self._kind.imports(todo.values())
-            with closing(run_batches(self._function, batches, 1, imports)) as results:
+            todo = {key: cell for key, cell in one.cells.items() if key not in self.failed}
+            batches = batches_of(self.kind, todo)
+            imports = self.kind.imports(todo.values())
+            with closing(run_batches(self.function, batches, 1, imports)) as results:
                 for done in results:
                     why = self._why_failed(one, done)
                     if why:
-                        self._failed.setdefault(done.key, why)
+                        self.failed.setdefault(done.key, why)
                     else:
-                        self._file.append(self._line(one, done))
+                        self.file.append(self._line(one, done))
                         measured += 1
                     ended = {"status": "failed" if why else "ok", "error": why}
-                    record = self._records[done.key] | ended
+                    record = self.records[done.key] | ended
                     tally.count(f"{one.name} {done.key}", record, done.seconds)
         return measured, len(methods)
 
     def _why_failed(self, one: _Round, done: Finished) -> str:
         if isinstance(done.result, Failure):
             return done.result.error
-        expected = self._records[done.key]
+        expected = self.records[done.key]
         if one.common:  # the first repeat measures the result at that C
-            came_out = _judged(self._kind, done.result.columns)
-            expected = expected | self._judged.setdefault(done.key, came_out)
-        other = expected["cpu"] != self._described["cpu"]
-        return _difference(self._kind, done.result.columns, expected, FLOOR if other else 0.0)
+            came_out = _judged(self.kind, done.result.columns)
+            expected = expected | self.judged.setdefault(done.key, came_out)
+        other = expected["cpu"] != self.described["cpu"]
+        return _difference(self.kind, done.result.columns, expected, FLOOR if other else 0.0)
 
     def _line(self, one: _Round, done: Finished) -> Line:
         columns = done.result.columns
-        C = columns.get("C") if one.common else self._records[done.key]["C"]
+        C = columns.get("C") if one.common else self.records[done.key]["C"]
         known = {name: value for name, value in columns.items() if value is not None}
         return {
-            **self._described,
+            **self.described,
             **{name: columns.get(name) for name in _MACHINE},
             "key": done.key,
             "repeat": one.repeat,
@@ -253,7 +250,7 @@ class _Repeating:
             "C": C,
             "seconds": {n: x for n, x in known.items() if n.endswith("_s") and n != "cv_s"},
             "bytes": {n: x for n, x in known.items() if n.endswith("peak_bytes")},
-            "judged": _judged(self._kind, columns),
+            "judged": _judged(self.kind, columns),
             "started": done.started.isoformat(timespec="seconds"),
         }
 

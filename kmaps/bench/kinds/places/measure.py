@@ -59,9 +59,6 @@ class PlacesKind(Kind):
         for cell in cells:
             draw_split(load_dataset(cell.source or cell.dataset), cell.protocol, cell.split or 0)
 
-    def prepare(self, cells: Iterable[Cell], **_: Any) -> None:
-        self.draw_splits(cells)
-
     def measure(self, cell: Cell, shared: Any, timing: Timing) -> Measured:
         from kmaps.bench.work.places import placed
         from kmaps.features import load_image
