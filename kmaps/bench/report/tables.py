@@ -201,7 +201,8 @@ def _entry(line: dict[str, Any], measure: Measure, n: int) -> str:
         low, high = (measure.format(line[name], like=line["median"]) for name in ("q1", "q3"))
         text += f" ({low}–{high})" if line["repeats"] > 1 else ""
     elif line["std"] is not None:
-        text += _spread(measure.format(line["std"], like=line["mean"]))
+        spread = measure.format(line["std"], like=line["mean"])
+        text += f" ± {spread}" if float(spread) else ""  # the printed digits may not vary
     text += f" {UNLIKE}" * line["unlike"] + f" {BUSY}" * line["busy"]
     signs = "".join(_signs(line, measure, name) for name in SIGNS)
     text += f" {signs}" if signs else ""
@@ -214,11 +215,6 @@ def _entry(line: dict[str, Any], measure: Measure, n: int) -> str:
 def _signs(line: dict[str, Any], measure: Measure, name: str) -> str:
     """Return the sign of a warning where a number bears it: accuracies and errors of kernels."""
     return SIGNS[name] if measure.unit in _JUDGED_UNITS and line["n"] and line[name] else ""
-
-
-def _spread(text: str) -> str:
-    """Return the spread after a mean: nothing where the printed digits do not vary."""
-    return f" ± {text}" if float(text) else ""
 
 
 def _title(lines: list[dict[str, Any]], measure: Measure, features: str) -> str:
