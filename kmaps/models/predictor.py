@@ -178,13 +178,11 @@ def predictor_of(file: ModelFile) -> Predictor:
 def _coded(file: ModelFile) -> Predictor:
     given = given_parameters(file)
     classes, curves, n_problems, multiclass = None, None, 1, "ovr"
-    names: tuple[str, ...] = ()
     if file.estimator == "CodedSVC":
         classes, multiclass = file.labels(), given.multiclass
         curves = reduction.read_curves(file, given, classes)
         n_problems = reduction.count_problems(len(classes), multiclass)
-        names = "classes", *(curves.arrays if curves else ())
-    model = CodedModel.from_file(file, n_problems, names)
+    model = CodedModel.from_file(file, n_problems)
     file.text("map")
     n_features = model.weights.shape[1]
 

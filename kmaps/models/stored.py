@@ -16,7 +16,7 @@ from kmaps.maps import MAP_VERSION
 from kmaps.maps.frequencies import FREQUENCY_VERSION
 from kmaps.maps.parameters import check_generalized, check_random_fourier
 from kmaps.svm.losses import CHECKS, MAX_FEATURES, STORED
-from kmaps.svm.model_file import ModelFile, matrix_names, n_rows
+from kmaps.svm.model_file import ModelFile, n_rows
 from kmaps.svm.reduction import Probabilities, count_problems, read_curves
 
 _VERSIONS = {"frequency_version": FREQUENCY_VERSION, "map_version": MAP_VERSION}
@@ -52,10 +52,10 @@ def read_random_features(file: ModelFile) -> StoredLinear:
     given = given_parameters(file)
     classes = file.labels()
     curves = read_curves(file, given, classes)
-    file.check_arrays(("classes", "coef", "intercept", *(curves.arrays if curves else ())))
     n_problems = count_problems(len(classes), given.multiclass)
     coef = file.array("coef", np.float32, (n_problems, 2 * given.n_frequencies))
     intercept = file.array("intercept", coef.dtype, (n_problems,))
+    file.check_all_taken()
     n_features = file.whole("n_features", 1, MAX_FEATURES)
     key, sigma = file.text("key"), file.fitted.get("sigma")
     if not (key.isascii() and key.isdigit() and len(key) <= 20):
@@ -98,11 +98,10 @@ def read_landmarks(file: ModelFile) -> StoredLinear:
             f"landmarks has {n_rows(landmarks)} rows, expected at most {given.n_landmarks}"
         )
     curves = read_curves(file, given, classes)
-    names = ("classes", "landmark_coef", "intercept", *matrix_names("landmarks"))
-    file.check_arrays((*names, *(curves.arrays if curves else ())))
     n_problems = count_problems(len(classes), given.multiclass)
     coef = file.array("landmark_coef", np.float64, (n_problems, n_rows(landmarks)))
     intercept = file.array("intercept", np.float64, (n_problems,))
+    file.check_all_taken()
     return StoredLinear(
         given, classes, curves, n_features, float(sigma), coef, intercept, landmarks=landmarks
     )

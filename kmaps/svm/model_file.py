@@ -79,19 +79,11 @@ def _now() -> str:
     return when.isoformat(timespec="seconds")
 
 
-_OF_CSR = ("data", "indices", "indptr")
-
-
-def matrix_names(name: str) -> tuple[str, ...]:
-    """Return the names of the arrays that a matrix can be in a file."""
-    return (name, *(f"{name}_{part}" for part in _OF_CSR))
-
-
 def matrix_arrays(name: str, matrix: "AnyMatrix") -> dict[str, NDArray]:
     """Return a matrix as a file has it: one array, or the three of a CSR matrix."""
     if not issparse(matrix):
         return {name: matrix}
-    return {f"{name}_{part}": getattr(matrix, part) for part in _OF_CSR}
+    return {f"{name}_{part}": getattr(matrix, part) for part in ("data", "indices", "indptr")}
 
 
 def csr_or_dense(parts: Parts, n_columns: int) -> AnyMatrix:
@@ -127,6 +119,7 @@ class ModelFile:
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
         self._arrays = self._read()
+        self._taken: set[str] = set()
         header = self._header()
         estimator, parameters = header.get("estimator"), header.get("parameters")
         fitted, record = header.get("fitted"), header.get("record", {})
@@ -227,9 +220,9 @@ class ModelFile:
             different = ", ".join(sorted(set(self.parameters) ^ set(names)))
             raise self.damaged(f"its parameters do not fit {self.estimator} ({different})")
 
-    def check_arrays(self, names: tuple[str, ...]) -> None:
-        """Refuse arrays of other names than these."""
-        unknown = sorted(set(self._arrays) - set(names))
+    def check_all_taken(self) -> None:
+        """Refuse arrays that the estimator did not take."""
+        unknown = sorted(set(self._arrays) - self._taken)
         if unknown:
             raise self.damaged(f"{self.estimator} has no {', '.join(unknown)}")
 
@@ -251,6 +244,7 @@ class ModelFile:
         """
         if name not in self._arrays:
             raise self.damaged(f"it has no {name}")
+        self._taken.add(name)
         array = self._arrays[name]
         fits = array.ndim == len(shape) and all(map(_measures, array.shape, shape))
         known = [np.dtype(one) for one in (dtype if isinstance(dtype, tuple) else (dtype,))]
@@ -287,6 +281,7 @@ class ModelFile:
         """Return the array ``classes``: two or more different labels, in ascending order."""
         if "classes" not in self._arrays:
             raise self.damaged("it has no classes")
+        self._taken.add("classes")
         labels = self._arrays["classes"]
         if labels.ndim != 1 or labels.dtype.kind not in "biufUS" or len(labels) < 2:
             raise self.damaged(

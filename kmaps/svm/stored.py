@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.svm.losses import STORED, check_kernel_svc
-from kmaps.svm.model_file import ModelFile, Parts, matrix_names, n_rows
+from kmaps.svm.model_file import ModelFile, Parts, n_rows
 from kmaps.svm.reduction import Probabilities, count_problems, read_curves
 
 _MOST_FEATURES = 2**31 - 1
@@ -40,12 +40,9 @@ def read_kernel_svc(file: ModelFile) -> StoredKernel:
     classes = file.labels()
     n_features = file.whole("n_features", 1, _MOST_FEATURES)
     curves = read_curves(file, given, classes)
-    names = "classes", "intercept", "support"
-    of_matrices = *matrix_names("support_vectors"), *matrix_names("dual_coef")
-    file.check_arrays((*names, *of_matrices, *(curves.arrays if curves else ())))
     vectors = file.matrix("support_vectors", (np.float32, np.float64), (None, n_features))
     n_problems, n_vectors = count_problems(len(classes), given.multiclass), n_rows(vectors)
-    return StoredKernel(
+    stored = StoredKernel(
         given=given,
         classes=classes,
         curves=curves,
@@ -56,3 +53,5 @@ def read_kernel_svc(file: ModelFile) -> StoredKernel:
         support=file.array("support", np.int64, (n_vectors,), 0),
         intercept=file.array("intercept", np.float64, (n_problems,)),
     )
+    file.check_all_taken()
+    return stored

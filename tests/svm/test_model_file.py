@@ -53,7 +53,7 @@ ASKED = [
     (lambda file: file.whole("n", 4, 9), "n is 3, expected a whole number from 4 to 9"),
     (lambda file: file.whole("text", 4, 9), "text is 'yes', expected a whole number from 4"),
     (lambda file: file.text("n"), "n is 3, expected a text"),
-    (lambda file: file.check_arrays(("w",)), "Model has no classes"),
+    (lambda file: file.check_all_taken(), "Model has no classes, w"),
     (lambda file: file.check_parameters(("C", "D")), "its parameters do not fit Model"),
 ]
 

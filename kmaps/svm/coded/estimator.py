@@ -355,8 +355,7 @@ class CodedEstimator(Learner):
         model = cls(**file.parameters)
         with file.checking():
             model._check_parameters()
-        n_problems, own = model._take_own(file)
-        model.model_ = CodedModel.from_file(file, n_problems, own)
+        model.model_ = CodedModel.from_file(file, model._take_own(file))
         model.map = model.map_ = file.text("map")
         model.levels_ = model.model_.levels
         model.levels = None if model.model_.ends is not None else model.levels_
@@ -367,6 +366,6 @@ class CodedEstimator(Learner):
             model.feature_names_in_ = names
         return model
 
-    def _take_own(self, file: ModelFile) -> tuple[int, tuple[str, ...]]:
-        """Take :meth:`_own_arrays` out of a file; return the number of problems and their names."""
-        return 1, ()
+    def _take_own(self, file: ModelFile) -> int:
+        """Take :meth:`_own_arrays` out of a file; return the number of problems."""
+        return 1

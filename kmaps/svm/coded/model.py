@@ -152,13 +152,12 @@ class CodedModel:
         return {name: array for name, array in values.items() if isinstance(array, np.ndarray)}
 
     @classmethod
-    def from_file(cls, file: ModelFile, n_problems: int, others: tuple[str, ...]) -> "CodedModel":
+    def from_file(cls, file: ModelFile, n_problems: int) -> "CodedModel":
         """Return the model in a file, each of its arrays checked against the others.
 
-        ``others`` are the arrays that a file may hold besides. An array that is missing, unknown,
-        or cannot belong to the others raises InputError.
+        What else there is in the file was taken before. An array that is missing, unknown, or
+        cannot belong to the others raises InputError.
         """
-        file.check_arrays((*others, *(field.name for field in fields(cls))))
         weights = file.array("weights", np.float32, (n_problems, None, None))
         _, d, m = weights.shape
         basis = cells = None
@@ -169,7 +168,7 @@ class CodedModel:
         if "cells" in file:
             cells = file.array("cells", np.uint8, ((1, d), levels.shape[1]), 0, n_rows - 1)
         _check_levels(file, levels, cells, n_rows)
-        return cls(
+        model = cls(
             levels=levels,
             ends=_ends(file, len(levels)),
             cells=cells,
@@ -183,6 +182,8 @@ class CodedModel:
             importance=file.array("importance", np.float32, (n_problems, d), 0),
             exact=file.parameters.get("probability") == "isotonic",
         )
+        file.check_all_taken()
+        return model
 
     @property
     def nbytes(self) -> int:

@@ -191,11 +191,10 @@ class StreamedClassifier(CodedEstimator, ProbabilisticClassifier):
         """Add the outputs of the model to an ONNX graph."""
         self._add_outputs(graph, self._graph_scores(graph, x))
 
-    def _take_own(self, file: ModelFile) -> tuple[int, tuple[str, ...]]:
+    def _take_own(self, file: ModelFile) -> int:
         self.classes_ = file.labels()
-        self._probabilities = curves = read_curves(file, self, self.classes_)
-        names = ("classes", *(curves.arrays if curves else ()))
-        return count_problems(len(self.classes_), self.multiclass), names
+        self._probabilities = read_curves(file, self, self.classes_)
+        return count_problems(len(self.classes_), self.multiclass)
 
 
 def _checked_classes(classes: ArrayLike | None, known: NDArray | None) -> NDArray:
