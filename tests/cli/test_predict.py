@@ -47,7 +47,7 @@ def read_csv(path):
 
 @pytest.mark.parametrize("memory", ["1000", "1"])
 @pytest.mark.parametrize("name", ["p.csv", "p.parquet", "p.feather"])
-def test_tables_have_a_column_a_class(models, name, memory, monkeypatch):
+def test_tables_have_a_column_a_class(models, name, memory):
     if memory == "1":  # more blocks than one
         np.save("X.npy", np.tile(X, (500, 1)))
     predict(models, "words", name, "--scores", "--proba", "--memory", memory)

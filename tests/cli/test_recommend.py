@@ -182,7 +182,7 @@ def test_the_same_command_measures_nothing_again(tried):
         assert model["python"].replace("\n", "\n    ") in done.stdout
 
 
-def test_limits_leave_out_what_does_not_keep_them(tried, monkeypatch):
+def test_limits_leave_out_what_does_not_keep_them(tried):
     records = read_records("tried")
     median = int(np.median([record["storage_bytes"] for record in records]))
     told = json.loads(recommend(*GIVEN, "--json", "--max-bytes", median, "--out", "tried").stdout)

@@ -128,7 +128,7 @@ def test_no_text_of_a_csv_is_a_formula():
         assert csv_text(number) == number
 
 
-def test_parquet_has_the_types_whatever_the_values(tmp_path):
+def test_parquet_has_the_types_whatever_the_values():
     table("run", "--records", "--format", "parquet", "-o", "all.parquet")
     read = pd.read_parquet("all.parquet")
     assert read["accuracy"].tolist() == [0.9, 0.9]

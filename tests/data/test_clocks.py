@@ -20,7 +20,7 @@ def _jumping(monkeypatch):
     monkeypatch.setattr(time, "time", lambda: real() + next(jumps))
 
 
-def test_a_download_goes_on(serve, tmp_path, monkeypatch):
+def test_a_download_goes_on(serve, tmp_path):
     """Patience is counted by a clock that nobody sets: a second is not a day that was too slow."""
     (tmp_path / "www").mkdir()
     (tmp_path / "www" / "file").write_bytes(bytes(10**6))

@@ -61,7 +61,7 @@ def test_features_become_liblinear_rows(X, form, dtype, bias, block_values, monk
     assert rows.nodes.nbytes == 16 * (np.count_nonzero(X) + len(X) * (2 if bias else 1))
 
 
-def test_csr_in_any_order_with_stored_zeros_and_duplicates(X):
+def test_csr_in_any_order_with_stored_zeros_and_duplicates():
     untidy = sparse.csr_array(
         (
             np.array([3.0, 0.0, 1.0, 2.0, 5.0]),

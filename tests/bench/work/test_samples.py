@@ -54,7 +54,7 @@ def test_descriptors_are_kept_once_and_words_for_each_training_set(words):
     assert len(list(features_cache().rglob("learned.npz"))) == 5
 
 
-def test_columns_of_a_table_go_by_the_range_of_the_training_rows(tmp_path):
+def test_columns_of_a_table_go_by_the_range_of_the_training_rows():
     protocol = {"train": 0.5, "stratified": True}
     raw = load_split("wine", protocol, 0, None, "none")
     scaled = load_split("wine", protocol, 0, None, "min-max")
