@@ -10,15 +10,9 @@ from kmaps.bench.records.file import read_records
 from kmaps.bench.records.times import read_times
 from kmaps.bench.run import repeats
 from kmaps.bench.run.clock import Load
+from tests.cli import test_run
 
-TEXT = """\
-experiment: tiny
-dataset: {name: digits, train: 120, test: 80}
-kernels: [chi2]
-reductions: [ovo]
-baselines: [linear, exact]
-C: 1
-"""
+TEXT = test_run.TEXT.replace("maps: [{map: homogeneous, order: 1}]\n", "")
 
 
 @pytest.fixture

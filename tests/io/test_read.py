@@ -222,15 +222,19 @@ BAD = {
 }
 
 
+def assert_refused(path, message):
+    with pytest.raises(InputError) as caught:
+        list(open_reader(path).blocks(2, 10))
+    assert message in str(caught.value)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
 @pytest.mark.parametrize("message", BAD)
 def test_a_bad_file_is_refused_in_one_line(tmp_path, message):
     name, write = BAD[message]
     write(tmp_path / name)
-    with pytest.raises(InputError) as caught:
-        list(open_reader(tmp_path / name).blocks(2, 10))
-    assert message in str(caught.value)
-    assert str(tmp_path / name) in str(caught.value)
-    assert "\n" not in str(caught.value)
+    assert_refused(tmp_path / name, message)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import pytest
 
 from kmaps.errors import InputError
 from kmaps.io import LabelledRows, open_reader, read_labels, read_whole, text_files
+from tests.io.test_read import assert_refused
 
 BAD = {
     "a.csv": {
@@ -41,11 +42,7 @@ def test_a_bad_file_is_refused_in_one_line(tmp_path, monkeypatch, name, large):
     monkeypatch.setattr(text_files, "_LARGE", large)
     for content, message in BAD[name].items():
         (tmp_path / name).write_bytes(content)
-        with pytest.raises(InputError) as caught:
-            list(open_reader(tmp_path / name).blocks(2, 10))
-        assert message in str(caught.value)
-        assert str(tmp_path / name) in str(caught.value)
-        assert "\n" not in str(caught.value)
+        assert_refused(tmp_path / name, message)
 
 
 def test_svm_keeps_queries_and_comments_out(tmp_path):

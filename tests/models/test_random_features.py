@@ -1,13 +1,11 @@
 """RandomFeatureSVC: a linear model on a random map, and near the exact model."""
 
-from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from contract import TO_A_TOLERANCE, contract
 from scipy.sparse import csr_array, csr_matrix
-from threadpoolctl import threadpool_limits
 
 from kmaps import GeneralizedRBFMap, KernelSVC, LiblinearSVC, RandomFeatureSVC, gram
 from kmaps.errors import ConfigError, InputError
@@ -15,6 +13,7 @@ from kmaps.gram_matrix import mean_squared_distance
 from kmaps.kernels import WIDTH_KERNELS
 from kmaps.maps import RandomFourierMap
 from tests.commands import python
+from tests.models.test_landmarks import assert_same_bits_on_any_threads
 from tests.samples import in_blocks
 
 RNG = np.random.default_rng(0)
@@ -174,11 +173,7 @@ def test_bad_samples():
 def test_scores_are_the_same_bits_on_any_number_of_threads(d, dtype):
     samples = np.random.default_rng(1).random((400, d)).astype(dtype)
     model = RandomFeatureSVC(n_frequencies=602).fit(samples, np.arange(400) % 6)
-    with threadpool_limits(1, user_api="blas"):
-        expected = model.decision_function(samples).tobytes()
-    with threadpool_limits(2, user_api="blas"), ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda _: model.decision_function(samples).tobytes(), range(20)))
-    assert found == [expected] * 20
+    assert_same_bits_on_any_threads(model.decision_function, samples, 20)
 
 
 def test_products_have_the_same_bits_where_processors_lack_avx512():
