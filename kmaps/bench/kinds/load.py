@@ -88,8 +88,9 @@ def _checked(
         message = f"unknown kind {name!r}{hint} (known: {', '.join(KINDS)})"
         raise ConfigError(_line(source, positions.at(root, ("kind",), message)))
     kind, place = KINDS[name], _Place(Path(source).parent, content.get("experiment"))
-    variants = {None: (root, content), **_presets(root, content)}
-    mistakes = set(positions.repeated_keys(root)).union(
+    mistakes = set(positions.repeated_keys(root))
+    variants = {None: (root, content)} | ({} if mistakes else _presets(root, content))
+    mistakes = mistakes.union(
         *(_mistakes(kind, nodes, given, place) for nodes, given in variants.values())
     )
     if mistakes:

@@ -70,6 +70,8 @@ def test_keys_given_twice():
     assert found == ["e.yaml:18:1: splits: is given twice, first in line 5"]
     nested = replaced("{loss: hinge, bias: 1}", "{loss: hinge, loss: logistic}")
     assert mistakes(nested) == ["e.yaml:13:24: loss: is given twice, first in line 13"]
+    for presets in ("presets: a\npresets: {a: {C: 1}}\n", "presets: {a: b, a: {C: 1}}\n"):
+        assert any("is given twice" in line for line in mistakes(GOOD + presets))
 
 
 def test_exact_and_maps_need_kernels_and_something_has_to_run():
