@@ -276,10 +276,8 @@ class SvmReader(_TextReader):
         content = content.replace(b" \n", b"\n")
         # Without digits, each pair is a blank, a colon, and what its value has besides digits.
         rest = content.translate(None, b"0123456789")
-        # pandas drops other blanks before a number.
-        if rest.translate(None, b"\t\v\f") != rest or not rest.count(b" :") == rest.count(
-            b":"
-        ) == rest.count(b" "):
+        dropped = len(rest) - len(rest.translate(None, b"\t\v\f"))  # by pandas, before a number
+        if dropped or not rest.count(b" :") == rest.count(b":") == rest.count(b" "):
             return None
         found = _table(content.translate(bytes.maketrans(b": ", b"\n\n")))
         if found is None or found[0].shape[1] != 1:
