@@ -31,7 +31,8 @@ class RandomFeatureSVC(MappedSVC):
     inner product of 2m outputs, on which a linear model is trained. `kmaps.KernelSVC` is the exact
     model; the map's error falls as :math:`1/\sqrt m`.
 
-    Use it for histograms whose features interact, and more samples than an exact model can take.
+    Use it for histograms whose features interact, and more samples than an exact model can take;
+    with ``structure="fastfood"`` it is more accurate than landmarks that take as long to predict.
     The exponential form of a user's scalar kernel is
     ``GeneralizedRBFMap(additive=ExactMap(kernel))`` with `LiblinearSVC` in a pipeline.
 
