@@ -23,6 +23,7 @@ NEARNESS = 0.9  # correlation of a frequency with one drawn near it; a change ne
 _NORMALS, _LENGTHS, _GAINS, _FLIPS, _ORDERS, _MIXTURES = range(6)  # the streams of a key
 
 _BLOCK_VALUES = 1 << 24  # values of a frequency matrix made at once, 64 MB
+_KEPT_VALUES = 1 << 26  # values of a frequency matrix that is kept for the next rows, 256 MB
 _PART_VALUES = 1 << 16  # values of the matrix that a thread makes at once
 _SPARSE_BELOW = 1 / 16  # density below which sparse rows are multiplied as they are
 
@@ -39,7 +40,7 @@ class Frequencies(ABC):
     def __init__(self, key: int, indices: NDArray, n_features: int, width: float):
         self.key, self.indices, self.n_features = key, indices, n_features
         self.factor = 1 / (2 * np.pi * width)
-        self._held: dict[type, Any] = {}
+        self._held: dict[tuple[type, int], Any] = {}
 
     def blocks(self, dtype: type) -> Iterator[tuple[int, int, Projector]]:
         """Yield (first, last, project) for one block of frequencies after the other.
@@ -49,11 +50,12 @@ class Frequencies(ABC):
         m, size = len(self.indices), self._block_size()
         for first in range(0, m, size):
             last = min(first + size, m)
-            made = self._held.get(dtype)
+            made = self._held.get((dtype, first))
             if made is None:
                 made = self._make(self.indices[first:last], dtype)
-                if last - first == m:
-                    self._held = {dtype: made}
+                if last - first == m or m * self.n_features <= _KEPT_VALUES:
+                    others = {k: kept for k, kept in self._held.items() if k[0] is dtype}
+                    self._held = {**others, (dtype, first): made}
             yield first, last, partial(self._multiply, made, dtype)
 
     def _block_size(self) -> int:

@@ -171,13 +171,21 @@ def test_pickles_hold_the_key_and_not_the_frequencies():
     assert len(pickle.dumps(feature_map)) < 20_000
 
 
-def test_the_frequency_matrix_is_never_whole(monkeypatch):
+def test_a_matrix_that_memory_keeps_is_drawn_once(X, monkeypatch):
+    monkeypatch.setattr(frequencies, "_BLOCK_VALUES", 24 * 30)
+    feature_map = RandomFourierMap(203).fit(X)
+    whole = feature_map.transform(X)
+    monkeypatch.setattr(frequencies, "normals", None)  # none can be drawn any more
+    np.testing.assert_array_equal(feature_map.transform(X), whole)
+
+
+def test_a_large_frequency_matrix_is_never_whole(monkeypatch):
     monkeypatch.setattr(frequencies, "_BLOCK_VALUES", 1 << 19)
+    monkeypatch.setattr(frequencies, "_KEPT_VALUES", 1 << 19)
     X = np.ones((40, 5000), np.float32)
-    feature_map = RandomFourierMap(1500).fit(X)
-    feature_map.transform(X)
+    RandomFourierMap(1500).fit(X).transform(X)  # compiles
     tracemalloc.start()
-    feature_map.transform(X)
+    RandomFourierMap(1500).fit(X).transform(X)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 12e6  # measured 5 MB with two threads; the matrix is 30 MB
