@@ -179,7 +179,7 @@ def test_a_frequency_matrix_is_kept_or_is_never_whole(monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(frequencies, "normals", None)  # none can be drawn any more
         np.testing.assert_array_equal(feature_map.transform(X), whole)
-    monkeypatch.setattr(frequencies, "KEPT_VALUES", 1 << 29)
+    monkeypatch.setattr(frequencies, "_KEPT_VALUES", 1 << 19)
     tracemalloc.start()
     RandomFourierMap(1500).fit(X).transform(X)
     peak = tracemalloc.get_traced_memory()[1]
