@@ -23,7 +23,7 @@ NEARNESS = 0.9  # correlation of a frequency with one drawn near it; a change ne
 _NORMALS, _LENGTHS, _GAINS, _FLIPS, _ORDERS, _MIXTURES = range(6)  # the streams of a key
 
 _BLOCK_VALUES = 1 << 24  # values of a frequency matrix made at once, 64 MB
-_KEPT_VALUES = 1 << 26  # values of a frequency matrix that is kept for the next rows, 256 MB
+_KEPT_VALUES = 1 << 26  # values of a matrix that is kept for the next rows: 256 MB in float32
 _PART_VALUES = 1 << 16  # values of the matrix that a thread makes at once
 _SPARSE_BELOW = 1 / 16  # density below which sparse rows are multiplied as they are
 
@@ -40,7 +40,7 @@ class Frequencies(ABC):
     def __init__(self, key: int, indices: NDArray, n_features: int, width: float):
         self.key, self.indices, self.n_features = key, indices, n_features
         self.factor = 1 / (2 * np.pi * width)
-        self._held: dict[tuple[type, int], Any] = {}
+        self._held: dict[type, dict[int, Any]] = {}
 
     def blocks(self, dtype: type) -> Iterator[tuple[int, int, Projector]]:
         """Yield (first, last, project) for one block of frequencies after the other.
@@ -48,14 +48,17 @@ class Frequencies(ABC):
         ``project`` multiplies rows by the frequencies ``first`` … ``last - 1`` over 2π.
         """
         m, size = len(self.indices), self._block_size()
+        held = self._held.get(dtype)
+        if held is None:
+            held = {}
+            self._held = {dtype: held}  # those of another precision go
         for first in range(0, m, size):
             last = min(first + size, m)
-            made = self._held.get((dtype, first))
+            made = held.get(first)
             if made is None:
                 made = self._make(self.indices[first:last], dtype)
                 if last - first == m or m * self.n_features <= _KEPT_VALUES:
-                    others = {k: kept for k, kept in self._held.items() if k[0] is dtype}
-                    self._held = {**others, (dtype, first): made}
+                    held[first] = made
             yield first, last, partial(self._multiply, made, dtype)
 
     def _block_size(self) -> int:
