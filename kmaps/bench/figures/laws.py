@@ -11,7 +11,7 @@ from kmaps.bench.records.measures import MEASURES
 from kmaps.bench.records.summary import summarize
 from kmaps.bench.report import laws as fits
 
-_GUIDES = {"bias": (2, "ε²"), "rms": (1, "ε"), "deviation": (-0.5, "1/√D")}
+_GUIDES = {"bias": (2, "ε²", "-"), "rms": (1, "ε", "--"), "deviation": (-0.5, "1/√D", ":")}
 _PLACES = {fits.SPACING: "spacing ε of the anchors", fits.FEATURES: "features D"}
 _STAYS = "part that does not fall"
 _STAYS_LOOK = {"color": "0.4", "linestyle": "--"}
@@ -38,11 +38,11 @@ def draw_falls(records: Sequence[Record], path: Path) -> None:
     draw_series(series, path, places, Axis(log=True))
 
 
-def _guide(panel: str, laws: Sequence[fits.PowerLaw], power: float, name: str) -> Series:
+def _guide(panel: str, laws: list[fits.PowerLaw], power: float, name: str, dash: str) -> Series:
     """Return a straight line of that power below the laws, through the lowest of them."""
     at = np.unique(np.concatenate([law.at for law in laws]))
     lowest = min((law.values / law.at**power).min() for law in laws)
-    return Series(panel, name, at, lowest * at**power, "guide")
+    return Series(panel, name, at, lowest * at**power, "guide", look={"linestyle": dash})
 
 
 def draw_convergence(records: Sequence[Record], path: Path) -> None:

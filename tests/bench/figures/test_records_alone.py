@@ -78,9 +78,9 @@ def test_each_error_has_an_axes_with_its_guide(tmp_path):
     assert {*shown, "ε²", "1/√D", "features D"} <= set(found)
     assert "spread of the error, per feature (ANNFM, N = 9)" in found
     assert found.count("chi2") == 1  # one look of a kernel in all panels
-    alone = texts(draw_falls, ON_PAIRS[:2], tmp_path)
-    assert "chi2" in alone
-    assert "features D" not in alone
+    drawn = (tmp_path / "figure.svg").read_text()
+    assert len(set(re.findall(r'"[^"]*stroke: #cccccc[^"]*"', drawn))) == 3  # a look of each guide
+    assert "features D" not in texts(draw_falls, ON_PAIRS[:2], tmp_path)
     with pytest.raises(NothingMeasured):
         draw_falls(ON_PAIRS[:1], tmp_path / "figure.svg")
 
