@@ -30,9 +30,7 @@ if TYPE_CHECKING:
 )
 @click.option("--offline", is_flag=True, help="Never use the network. [env: KMAPS_OFFLINE=1]")
 @click.option(
-    "--verify",
-    is_flag=True,
-    help="Hash every file of the datasets in the cache, and repair them.",
+    "--verify", is_flag=True, help="Hash every file of the datasets in the cache, and repair them."
 )
 @click.option("--quiet", "-q", is_flag=True, help="Show no progress bar and no notes.")
 def command(

@@ -86,8 +86,7 @@ class _TextReader(Reader):
                     return
                 if len(line) > _LONGEST_LINE:
                     raise self._refuse(
-                        f"has more than {_LONGEST_LINE:,} bytes, expected a row of numbers",
-                        number,
+                        f"has more than {_LONGEST_LINE:,} bytes, expected a row of numbers", number
                     )
                 self.done += len(line)
                 if number == 1:

@@ -70,10 +70,7 @@ class MappedSVC(ProbabilisticClassifier):
         """Return a function that makes the ``predict`` of a width; see `widths.HasWidth`."""
 
     def fit(
-        self,
-        X: ArrayLike | MappedRows,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
+        self, X: ArrayLike | MappedRows, y: ArrayLike, sample_weight: ArrayLike | None = None
     ) -> Self:
         """Fit the map, encode the samples and train one binary model per problem, as
         `CodedSVC.fit`.

@@ -116,11 +116,7 @@ LONELY = replace(make(), y=np.repeat([0, 1, 2, 3], [50, 30, 19, 1]))
         (make(), {"train": 100}, "train 100 of 100 samples leave none to train or to test on"),
         (make(), {"train": 0.001}, "train 0.001 of 100 samples leave none to train or to test"),
         (LONELY, {"train": 20, "stratified": True}, "class 'class 3' has 1 samples, too few for"),
-        (
-            make(n=50),
-            TWELVE,
-            "train_per_class 12 leaves no sample of class 'class 2' to test on",
-        ),
+        (make(n=50), TWELVE, "train_per_class 12 leaves no sample of class 'class 2' to test on"),
         (make(), {"official": True}, r"no group 'train' \(there are: none\)"),
         (make(groups=("1", "T1")), {"train": ["1"], "test": ["T2"]}, "no group 'T2' .* are: 1, T1"),
         (

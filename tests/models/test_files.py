@@ -105,10 +105,7 @@ def change(path, header=None, parameters=None, fitted=None, **changes):
 
 
 BROKEN = [  # the arrays, then the parameters, then what was learnt
-    (
-        {"coef": lambda a: a[:, :-1]},
-        "coef is float32 of shape (3, 39), expected float32",
-    ),
+    ({"coef": lambda a: a[:, :-1]}, "coef is float32 of shape (3, 39), expected float32"),
     ({"coef": lambda a: np.full_like(a, np.nan)}, "coef has values that are not finite"),
     (
         {"intercept": lambda a: a.astype(float)},

@@ -109,11 +109,11 @@ class FrontDisplay:
         limits, ends = self.ax_.get_xlim(), []
         for one in self.points:
             y, shade = one.values[self.quality], self._look(one)["color"]
-            ends.append((y, one.name, shade))
+            ends.append((y, one.brief or one.name, shade))
             x = one.values.get(self.cost, limits[1])
             self.ax_.hlines(y, x, limits[1], shade, linewidth=0.6, alpha=0.5, zorder=0)
         self.ax_.set_xlim(limits)
-        style.mark_ends(self.ax_, ends, _ROW / self.ax_.bbox.height * self.ax_.figure.dpi)
+        style.mark_ends(self.ax_, ends, _ROW / self.ax_.bbox.height * self.ax_.figure.dpi, 1.12)
         return self
 
     def _look(self, point: Point) -> dict[str, Any]:
@@ -161,7 +161,7 @@ def draw_front(
         for one in of:
             one.ax_.set_ylim(min(ends), max(ends))
             style.title(one.ax_, group)
-    longest = max((len(point.name) for point in points), default=0)
+    longest = max((len(point.brief or point.name) for point in points), default=0)
     figure.set_figwidth(figure.get_figwidth() + _LETTER * longest)
     figure.draw_without_rendering()  # gives the heights of the axes
     for one in shown:

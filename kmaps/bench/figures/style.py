@@ -161,7 +161,9 @@ def legend_of(figure: Figure, handles: Sequence[Artist], labels: Sequence[str]) 
     return lines
 
 
-def mark_ends(ax: Axes, ends: Iterable[tuple[float, str, str]], gap: float = 0.055) -> None:
+def mark_ends(
+    ax: Axes, ends: Iterable[tuple[float, str, str]], gap: float = 0.055, at_x: float = 1.04
+) -> None:
     """Write texts, given as (y, text, colour), at the right end, ``gap`` of the height apart."""
     right, _ = ax.get_xlim()[1], ax.get_ylim()  # updates the limits
     to_axes = ax.transData + ax.transAxes.inverted()
@@ -176,7 +178,7 @@ def mark_ends(ax: Axes, ends: Iterable[tuple[float, str, str]], gap: float = 0.0
         ax.annotate(
             text if _POWER.fullmatch(text) else as_text(text),
             (1.0, at),
-            (1.04, place),
+            (at_x, place),
             xycoords="axes fraction",
             textcoords="axes fraction",
             color=shade,

@@ -135,11 +135,11 @@ def _evidence(
     measured = [record for record in records if record["status"] == "ok"]
     lacking = sum(record["key"] not in correct for record in measured)
     if not lacking:
-        said = "Accuracies are compared on the same test samples; `correct.npz` has the right ones."
-        return [Text(Markdown(said))]
-    which = "There is no `correct.npz` with the test samples that were right, so"
+        said = "Accuracies are compared on the same test samples:"
+        return [Text(Markdown(f"{said} `correct.npz` says which of them each row got right."))]
+    which = "No `correct.npz` says which test samples each row got right, so"
     if lacking < len(measured):
-        which = f"`correct.npz` lacks the right samples of {lacking} of {len(measured)} cells, so"
+        which = f"`correct.npz` has no test samples of {lacking} of {len(measured)} cells, so"
     said = "accuracies are compared by splits and draws alone; one split is not compared."
     return [Text(Markdown(f"{which} {said}"))]
 

@@ -7,7 +7,7 @@ all rows of a table together.
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.resources import files
 from typing import Any
 
@@ -109,14 +109,14 @@ def _word(wording: Mapping[Any, str] | Callable[[Any], str] | None, value: Any) 
         return ""
 
 
-def short_labels(rows: Iterable[Row]) -> tuple[dict[str, str], list[str]]:
+def short_labels(rows: Iterable[Row], *, brief: bool = False) -> tuple[dict[str, str], list[str]]:
     """Return the labels of a table's rows by their identity, and the sentences below the table.
 
     The parameters that a method is known by always show. Others show where the rows of the method
-    differ in them; equal ones are stated once, below the table.
+    differ in them; equal ones are stated once, below the table. Brief labels are for figures.
     """
     distinct = {row.identity: row for row in rows}
-    table = _Table(list(distinct.values()))
+    table = (_Brief if brief else _Table)(list(distinct.values()))
     labels = {identity: table.label(row) for identity, row in distinct.items()}
     times = Counter(labels.values())
     for identity, row in distinct.items():
@@ -238,6 +238,27 @@ class _Table:
             for key, value in row.learner.items()
             if key not in ("name", "keep") and (key in self.learner[_trained(row)]) == differing
         ]
+
+
+class _Brief(_Table):
+    """Labels without the parameters that have no words and are not needed to distinguish rows."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        super().__init__(rows)
+        self.names = {method: one.removesuffix("Classifier") for method, one in self.names.items()}
+        for method, differing in self.params.items():
+            some = [row for row in rows if row.method == method]
+            words = words_of(method)
+            for key in sorted(differing - words.shown.keys() - words.others.keys()):
+                left = differing - {key}
+                without = {row.without(*row.params.keys() - left).identity for row in some}
+                if len(without) == len(some):
+                    differing.remove(key)
+
+    def _settings(self, row: Row, *, differing: bool) -> list[str]:
+        many = len(row.learner.get("search", ())) > 1
+        brief = replace(row, learner={**row.learner, "search": ["settings"]}) if many else row
+        return super()._settings(brief, differing=differing)
 
 
 def _learner_parts(row: Row) -> list[str]:

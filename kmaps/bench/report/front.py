@@ -33,6 +33,7 @@ class Point:
     spreads: dict[str, float] = field(default_factory=dict)  # standard deviations of means
     whole: bool = True  # whether no cell failed; otherwise it is on no front
     records: list[Record] = field(default_factory=list)
+    brief: str = ""  # the name in figures
 
 
 def points_of(records: Iterable[Record], measures: Sequence[str]) -> list[Point]:
@@ -45,6 +46,7 @@ def points_of(records: Iterable[Record], measures: Sequence[str]) -> list[Point]
     lines = summarize(records, measures)
     rows = [Row.of(record) for record in records]
     labels, names = short_labels(rows)[0], short_names(rows)
+    briefs = {labels[identity]: b for identity, b in short_labels(rows, brief=True)[0].items()}
     methods = {labels[identity]: name for identity, name in names.items()}
     several = len({line["reduction"] for line in lines}) > 1
     # Errors of several kernels do not compare.
@@ -53,11 +55,11 @@ def points_of(records: Iterable[Record], measures: Sequence[str]) -> list[Point]
     points: dict[tuple, Point] = {}
     for line in lines:
         identity = *(line[name] for name in _APART), line["reduction"], line["kernel"]
-        words = [line["reduction"] if several else "", line["kernel"], line["label"]]
+        label, words = line["label"], [line["reduction"] if several else "", line["kernel"]]
         group = ", ".join(filter(None, (line[name] for name in differing)))
-        name = " ".join(filter(None, words))
-        new = Point(group, name, methods[line["label"]], line["kernel"])
-        point = points.setdefault((*identity, line["label"]), new)
+        name, brief = (" ".join(filter(None, [*words, one])) for one in (label, briefs[label]))
+        new = Point(group, name, methods[label], line["kernel"], brief=brief)
+        point = points.setdefault((*identity, label), new)
         if line["n"]:
             scale = MEASURES[line["measure"]].scale
             middle = line["median"] if line["repeats"] else line["mean"]

@@ -27,11 +27,9 @@ def test_a_page_says_what_accuracies_are_compared_by():
     text = shown(claims=[{**CLAIM, "relation": "smaller", "measure": "storage"}])
     assert "compared by" not in text
     text = shown(claims=[CLAIM])
-    assert (
-        "## Claims\n\nThere is no `correct.npz` with the test samples that were right, so" in text
-    )
+    assert "## Claims\n\nNo `correct.npz` says which test samples each row got right, so" in text
     text = shown(claims=[CLAIM], correct=correct)
-    assert "`correct.npz` lacks the right samples of 2 of 4 cells, so accuracies are" in text
+    assert "`correct.npz` has no test samples of 2 of 4 cells, so accuracies are" in text
     text = shown(claims=[CLAIM | {"measure": "ap"}])
     assert "Average precisions are compared by their splits and draws alone." in text
 

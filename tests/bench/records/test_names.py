@@ -101,6 +101,16 @@ def test_rows_of_a_published_run_have_different_labels_without_falling_back(name
         assert label.count("=") == label.count(" = ")
 
 
+def test_figures_leave_out_parameters_without_words_that_distinguish_no_rows():
+    name, chosen = "a.TreeClassifier", {"search": ["depth", "rate"]}
+    trees = [row(name), *(row(name, learner=chosen, rounds=n, leaf=4 * n) for n in (8, 9))]
+    of_2, of_3 = ([*short_labels(trees[:n], brief=True)[0].values()] for n in (2, 3))
+    assert of_2 == ["Tree", "Tree, settings chosen"]
+    assert of_3[1:] == [f"Tree, rounds = {n}, settings chosen" for n in (8, 9)]
+    maps = [row("random-fourier", n_frequencies=m, structure=f"fastfood{m}") for m in (4, 5)]
+    assert short_labels(maps, brief=True) == short_labels(maps)  # whose parameters have words
+
+
 def test_estimators_of_others_go_by_the_names_of_their_classes():
     svc = Row("sklearn.svm.SVC", {"kernel": "rbf", "gamma": 1}, solver="own")
     other = Row("sklearn.svm.SVC", {"kernel": "rbf", "gamma": 2}, solver="own")
