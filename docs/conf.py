@@ -7,6 +7,7 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE / "_ext")]
 
 import generate  # noqa: E402
+import shrink  # noqa: E402
 
 from kmaps import __version__  # noqa: E402
 
@@ -104,8 +105,15 @@ def add_scripts(app, pagename, templatename, context, doctree):
             app.add_js_file(name)
 
 
+def finish(app, exception):
+    """Make the site smaller once it is built."""
+    if exception is None and app.builder.name == "html":
+        shrink.everything(Path(app.outdir))
+
+
 def setup(app):
     app.connect("html-page-context", add_scripts)
     app.connect("autodoc-skip-member", skip_member)
+    app.connect("build-finished", finish)
     generate.everything(HERE)
     app.connect("source-read", generate.relink_source)
