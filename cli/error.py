@@ -82,7 +82,11 @@ def command(
             label: approximate(made, kernel, values, fit_values=fit_values, **options)
             for label, made in maps.items()
         }
-    rows = [_row(label, result) for label, result in results.items()]
+    rows = [
+        {"map": label, "dim": result.dim, "linf": result.linf, "rms": result.rms}
+        | dict(zip(("worst_x", "worst_y"), result.worst, strict=True))
+        for label, result in results.items()
+    ]
     say(json.dumps(rows, indent=2) if as_json else _table(rows))
     if plot:
         _draw(targets, maps, results, {"kernel": kernel, "range": text, "relative": relative})
@@ -125,11 +129,6 @@ def _draw(
     draw = {"errors": draw_errors, "sections": draw_sections}
     for name, target in targets.items():
         draw[name](records, arrays, target)
-
-
-def _row(label: str, result: "SquareErrors") -> dict[str, Any]:
-    row = {"map": label, "dim": result.dim, "linf": result.linf, "rms": result.rms}
-    return row | dict(zip(("worst_x", "worst_y"), result.worst, strict=True))
 
 
 def _table(rows: list[dict[str, Any]]) -> str:

@@ -115,9 +115,9 @@ def command(
 
     DATA is a file of rows with labels, as `kmaps train` takes it; - is standard input. The grid
     has exact kernels and some maps on codes (the intersection map of one bin is the linear model),
-    exponential kernels, exact and by landmarks, and rbf by landmarks; each one-vs-rest and, for 3
-    to 20 classes, one-vs-one. C and widths are chosen by cross-validation (the rule `auto`) on the
-    training part of the sample; accuracies are measured on the held-out rows.
+    exp-chi2, exact, by landmarks and by Fastfood frequencies, and rbf by landmarks; each
+    one-vs-rest and, for 3 to 20 classes, one-vs-one. C and widths are chosen by cross-validation
+    (the rule `auto`) on the training part of the sample; accuracies are of the held-out rows.
 
     A model is shown when no other model is as accurate and cheaper in training time, test time,
     memory or storage. The named models follow, chosen by their accuracy on the held-out rows and in

@@ -38,17 +38,18 @@ _MAPS: tuple[dict[str, Any], ...] = (
 )
 
 
-def _landmarks(kernel: str, *sizes: int) -> list[dict[str, Any]]:
-    """Return rows of landmark models, one per size; their widths are chosen in a fraction of the
-    time that random frequencies take."""
+def _model(name: str, kernel: str, **params: Any) -> dict[str, Any]:
     shared = {"kernel": kernel, "loss": "squared_hinge"}
-    return [
-        {"estimator": "kmaps.LandmarkSVC", "params": shared | {"n_landmarks": m}} for m in sizes
-    ]
+    return {"estimator": f"kmaps.{name}", "params": shared | params}
 
 
 _EXPONENTIAL = {"estimator": "kmaps.KernelSVC", "params": {"kernel": "exp-chi2"}}
-_MODELS = (*_landmarks("exp-chi2", 250, 1000), *_landmarks("rbf", 1000))
+_MODELS = (
+    _model("LandmarkSVC", "exp-chi2", n_landmarks=250),
+    _model("LandmarkSVC", "exp-chi2", n_landmarks=1000),
+    _model("LandmarkSVC", "rbf", n_landmarks=1000),
+    _model("RandomFeatureSVC", "exp-chi2", n_frequencies=8000, structure="fastfood"),
+)
 _EXACT = ("exact-coded", _EXPONENTIAL["estimator"])
 _FAST_US = 10
 _QUALITY = "accuracy"
@@ -263,10 +264,12 @@ def _kernel_options(record: Record) -> list[str]:
     if is_third_party(method):
         of_rbf = given["kernel"] == "rbf"
         chosen = ["--map", "random-fourier"] if of_rbf else ["--kernel", given["kernel"]]
-        chosen += ["--set", f"n_landmarks={given['n_landmarks']}"]
-        sigma = str(record["search_chosen"]["sigma"])
-        return [*chosen, "--sigma", sigma, "--random-state", str(record["seed"])]
-    chosen = ["--map", method, *(["--kernel", kernel] if takes(method, "kernel") else [])]
+        if "n_landmarks" in given:
+            chosen += ["--set", f"n_landmarks={given['n_landmarks']}"]
+        of_map = {name: given[name] for name in ("n_frequencies", "structure") if name in given}
+        given = {**of_map, **record["search_chosen"], "random_state": record["seed"]}
+    else:
+        chosen = ["--map", method, *(["--kernel", kernel] if takes(method, "kernel") else [])]
     for name, value in given.items():
         chosen += [f"--{name.replace('_', '-')}", str(value)]
     return chosen

@@ -173,19 +173,15 @@ def _store_idx(payloads: Mapping[str, bytes], manifest: Manifest, folder: Path) 
 # Archives of folders of images: [group/]class/image.
 
 
-def _folders(manifest: Manifest) -> list[str]:
-    if not manifest.groups:
-        return list(manifest.classes)
-    return [f"{group}/{name}" for group in manifest.groups for name in manifest.classes]
-
-
 def _members(
     suffix: str, path: Path, source: SourceFile, manifest: Manifest, report: "Report"
 ) -> dict[str, bytes]:
     """Read the first images of each folder in name order; refuse an archive without a folder."""
     from kmaps.data.archives import read_members
 
-    by_folder: dict[str, list[str]] = {folder: [] for folder in _folders(manifest)}
+    groups = [f"{group}/" for group in manifest.groups] or [""]
+    folders = [f"{group}{name}" for group in groups for name in manifest.classes]
+    by_folder: dict[str, list[str]] = {folder: [] for folder in folders}
     depth = 3 if manifest.groups else 2
 
     def rename(member: str) -> str | None:

@@ -200,7 +200,9 @@ class Extractor:
 
         def select(arrays: base.Arrays, wanted: NDArray[np.intp], first: int) -> tuple:
             if isinstance(feature, base.LearnedFeature):
-                found = _csr(arrays, feature.n_columns)
+                content = arrays["data"], arrays["indices"], arrays["indptr"]
+                shape = len(arrays["indptr"]) - 1, feature.n_columns
+                found = sparse.csr_array(content, shape=shape)
             else:
                 found = arrays["vectors"]
             return found[wanted], self._bad(arrays, wanted, first)
@@ -305,8 +307,3 @@ class Extractor:
             self._progress(f"{self._label}: learning from {len(samples)} samples", 0, 1)
         with threadpool_limits(1):
             return feature.fit(samples)
-
-
-def _csr(arrays: base.Arrays, n_columns: int) -> sparse.csr_array:
-    content = arrays["data"], arrays["indices"], arrays["indptr"]
-    return sparse.csr_array(content, shape=(len(arrays["indptr"]) - 1, n_columns))

@@ -301,17 +301,14 @@ class SvmReader(_TextReader):
         for number, line in group:
             # Blanks in the sense of bytes; text has more.
             fields = [one.decode(errors="replace") for one in line.partition(b"#")[0].split()]
-            labels.append(self._label(number, fields[0]))
+            if not is_number(fields[0]) or not isfinite(float(fields[0])):
+                raise self._refuse(f"{fields[0]!r} is not a label, expected one number", number)
+            labels.append(float(fields[0]))
             found = [*self._pairs(number, fields[1:])]
             pairs.append(len(found))
             indices += [index for index, _ in found]
             values += [value for _, value in found]
         return labels, pairs, indices, values
-
-    def _label(self, number: int, field: str) -> float:
-        if not is_number(field) or not isfinite(float(field)):
-            raise self._refuse(f"{field!r} is not a label, expected one number", number)
-        return float(field)
 
     def _pairs(self, number: int, fields: list[str]) -> Iterator[tuple[int, float]]:
         """Yield the columns and the values of a line."""

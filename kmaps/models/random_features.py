@@ -2,18 +2,21 @@
 
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
+from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import RandomState
 from numpy.typing import NDArray
+from scipy.linalg import qr
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
+from threadpoolctl import threadpool_limits
 
 from kmaps.maps import MAP_VERSION, GeneralizedRBFMap, RandomFourierMap
 from kmaps.maps.random_fourier import RandomFeatures
 from kmaps.models.choice import FOLD_TOL, Predict, along_c
-from kmaps.models.mapped_rows import map_rows
+from kmaps.models.mapped_rows import MappedRows, map_rows
 from kmaps.models.mapped_svc import MappedSVC
 from kmaps.models.stored import StoredLinear, read_random_features
 from kmaps.samples import like
@@ -136,7 +139,7 @@ class RandomFeatureSVC(MappedSVC):
         def at(sigma: float) -> Predict:
             model = clone(self).set_params(sigma=sigma, probability=None, verbose=0)
             model.set_params(tol=max(self.tol, FOLD_TOL))
-            rows = map_rows(model._make_map(), X, lambda: [X])
+            rows = _narrow(map_rows(model._make_map(), X, lambda: [X]))
             return along_c(model, rows, y, weights=weights)
 
         return at
@@ -172,3 +175,14 @@ class RandomFeatureSVC(MappedSVC):
         unfitted = self._make_map().set_params(sigma=stored.sigma, random_state=0)
         width = csr_matrix((1, stored.n_features), dtype=np.float32)
         return unfitted.fit(width).with_key(stored.key)
+
+
+def _narrow(rows: MappedRows) -> MappedRows:
+    """Return n rows of many outputs as n outputs with the same inner products (Rᵀ of QR)."""
+    n, fitted = len(rows), rows.map
+    if not isinstance(rows.outputs, np.ndarray) or fitted.n_outputs_ < 2 * n:
+        return rows
+    with threadpool_limits(1, user_api="blas"):  # the same bits on any number of threads
+        (root,) = qr(rows.outputs.T, mode="r", overwrite_a=True, check_finite=False)
+    known = {"n_features_in_": fitted.n_features_in_, "sigma_": fitted.sigma_, "n_outputs_": n}
+    return MappedRows(SimpleNamespace(**known), None, np.ascontiguousarray(root[:n].T))

@@ -79,6 +79,7 @@ def _statistics(group: Sequence[Record], name: str) -> dict[str, Any]:
     redrawn = is_redrawn(drawn, [record["split"] for record in group])
     split = any(record["split"] is not None for record in group)
     said = {name for record in group for name in warned(record)}
+    form = MEASURES[name].form
     return {
         "measure": name,
         "unit": MEASURES[name].unit,
@@ -87,7 +88,7 @@ def _statistics(group: Sequence[Record], name: str) -> dict[str, Any]:
         "n": len(values),
         "failed": sum(record["status"] != "ok" for record in group),
         "over": "draws" if redrawn else "splits" if split else "",
-        "form": _form(group, MEASURES[name].form),
+        "form": ", ".join(sorted({record[form] for record in group if form and record[form]})),
         **_repeated(group, MEASURES[name]),
         **{name: name in said for name in WARNED},
     }
@@ -110,11 +111,6 @@ def _repeated(group: Sequence[Record], measure: Measure) -> dict[str, Any]:
         "unlike": bool(mixed_conditions(lines)),
         "busy": any(map(is_busy, lines)),
     }
-
-
-def _form(group: Sequence[Record], column: str) -> str:
-    """Return in which form the bytes of a row are; several where its splits differ."""
-    return ", ".join(sorted({record[column] for record in group if column and record[column]}))
 
 
 def _order(group: Sequence[Record]) -> tuple:

@@ -7,7 +7,7 @@ the smallest counts, and is named. For third-party estimators the pickled size c
 and the copies that solvers make are memory, which has other columns.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING, Any
@@ -202,16 +202,12 @@ def _count_distinct(rows: Any, n_nonzero: int) -> int | None:
     """Return how many values occur, zero included; None when codes are too few."""
     has_zeros = issparse(rows) and n_nonzero < rows.shape[0] * rows.shape[1]
     seen = np.zeros(int(has_zeros), rows.dtype)
-    for block in _blocks(rows.data if issparse(rows) else rows):
+    flat = (rows.data if issparse(rows) else rows).reshape(-1)
+    for block in np.split(flat, [_FIRST, *range(_BLOCK, len(flat), _BLOCK)]):
         seen = np.union1d(seen, block[~np.isin(block, seen)])
         if len(seen) > MAX_CODES:
             return None
     return len(seen)
-
-
-def _blocks(values: NDArray) -> Iterable[NDArray]:
-    flat = values.reshape(-1)
-    return np.split(flat, [_FIRST, *range(_BLOCK, len(flat), _BLOCK)])
 
 
 @dataclass(frozen=True)
