@@ -197,10 +197,22 @@ def mark_ends(
 
 def save(figure: Figure, path: Path) -> None:
     """Write a figure of lines; in PDF and SVG letters stay text, and the bytes do not vary."""
-    undated = {".pdf": {"CreationDate": None}, ".svg": {"Date": None}}
-    with rc_context(_AS_TEXT), atomic_file(path, force=True) as file:
-        form = path.suffix.lower().removeprefix(".")
-        figure.savefig(file, format=form, dpi=DPI, metadata=undated.get(f".{form}"))
+    form, drawn = path.suffix.lower().removeprefix("."), BytesIO()
+    undated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
+    with rc_context(_AS_TEXT):
+        figure.savefig(drawn, format=form, dpi=DPI, metadata=undated.get(form))
+    _write(drawn, path)
+
+
+def _write(drawn: BytesIO, path: Path, palette: Image.Image | None = None) -> None:
+    """Write what was drawn; PNG with 256 colours, which is a third of the size."""
+    with atomic_file(path, force=True) as file:
+        if path.suffix.lower() != ".png":
+            file.write(drawn.getvalue())
+            return
+        with Image.open(drawn) as image:
+            few = image.convert("RGB").quantize(palette=palette, dither=Image.Dither.NONE)
+        few.save(file, format="PNG", optimize=True)
 
 
 def save_heat(figure: Figure, path: Path, colors: str) -> None:
@@ -214,6 +226,4 @@ def save_heat(figure: Figure, path: Path, colors: str) -> None:
     greys = np.repeat(np.linspace(0, 1, _GREYS)[:, None], 3, axis=1)
     palette = Image.new("P", (1, 1))
     palette.putpalette(np.uint8(255 * np.concatenate([mapped, greys]) + 0.5).tobytes())
-    with Image.open(drawn) as image, atomic_file(path, force=True) as file:
-        few = image.convert("RGB").quantize(palette=palette, dither=Image.Dither.NONE)
-        few.save(file, format="PNG", optimize=True)
+    _write(drawn, path, palette)
