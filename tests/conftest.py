@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from changed_package import changed_package
 from hypothesis import settings
+from threadpoolctl import threadpool_limits
 
 from kmaps.data import download
 from tests.samples import Tiny, tiny_dataset
@@ -24,6 +25,10 @@ def pytest_configure():
     """No test depends on time; Ctrl-C arrives, which a shell's background process ignores."""
     settings.register_profile("kmaps", deadline=None)
     settings.load_profile("kmaps")
+    # Two workers with two threads each, which wait for one another, take many times as long.
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_WAIT_POLICY": "passive"}
+        threadpool_limits(1, user_api="blas")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
