@@ -24,7 +24,7 @@ WORDS = np.array(["low", "middle", "high"], object)[Y]
 MANY = np.arange(90) % 8
 FEW = np.where(X > 1.5, X, 0).astype(np.float32)  # codes are listed
 SIGNED = (X - 1).astype(np.float32)
-CODES = kmaps.Quantizer(strategy="shared").fit(X)
+CODES = (25 * X).astype(np.uint8)
 WIDE = np.zeros((90, 300), np.float32)
 WIDE[:, :7] = FEW
 
@@ -34,7 +34,7 @@ KINDS = {
     "few": (kmaps.CodedSVC(bias=0.0), FEW, WORDS),
     "wide": (kmaps.CodedSVC("intersection"), WIDE, Y),
     "float64": (kmaps.CodedSVC("hellinger"), X.astype(np.float64), Y),
-    "bytes": (kmaps.CodedSVC(), (40 * X).astype(np.uint8), Y),
+    "bytes": (kmaps.CodedSVC(), CODES, Y),
     "map": (
         kmaps.CodedSVC(kmaps.HomogeneousMap(), multiclass="ovo", probability="isotonic"),
         X,
@@ -44,7 +44,7 @@ KINDS = {
     "splines": (kmaps.CodedSVC(kmaps.SplineMap(), calibrate=True), X, Y > 0),
     "pairs": (kmaps.CodedSVC(multiclass="ovo", probability="sigmoid"), X, MANY),
     "sparse": (kmaps.CodedSVC(penalty="l1", loss="squared_hinge"), X, Y),
-    "codes": (kmaps.CodedSVC(levels=CODES.levels_), CODES.transform(X), Y),
+    "codes": (kmaps.CodedSVC(levels=np.arange(256.0)[None] / 25), CODES, Y),
     "svr": (kmaps.CodedSVR(), X, X[:, 0]),
     "ridge": (kmaps.CodedRidge("js"), FEW, X[:, 0]),
     "dense": (kmaps.RandomFeatureSVC(n_frequencies=80, probability="sigmoid"), X, Y),
