@@ -5,7 +5,6 @@ import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from importlib import metadata
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from kmaps.bench.records.file import read_records
 from kmaps.bench.records.names import short_labels
 from kmaps.bench.records.row import is_third_party
 from kmaps.bench.records.times import Forecast, forecast
+from kmaps.bench.run.environment import installed
 from kmaps.bench.spec.fields import Experiment
 from kmaps.errors import ConfigError, Mistakes, NothingMeasured, one_line, suggest
 
@@ -120,7 +120,7 @@ def _beside(package: str, folder: Path | None) -> ModuleSpec | None:
     if folder is None or package in (*EVERYBODYS, *sys.stdlib_module_names):
         return None
     there = PathFinder.find_spec(package, [str(folder)])
-    return None if package in metadata.packages_distributions() else there
+    return None if package in installed() else there
 
 
 def code_of(
