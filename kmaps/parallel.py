@@ -207,7 +207,7 @@ def for_blocks(
     as "features decomposed", and report after ten seconds.
     """
     starts = range(0, n_rows, block_rows)
-    workers = min(num_threads(), len(starts))
+    workers = min(num_threads(), len(starts)) if len(starts) > 1 else 1
 
     def call(start: int) -> object:
         return function(start, min(start + block_rows, n_rows))
