@@ -56,20 +56,17 @@ def test_a_new_loss_is_trained_on_codes(histograms, huber):
     levels = rows.levels[0][rows.rows.codes.reshape(X.shape)]
     gram = 1 + sum(get_kernel("chi2")(x[:, None], x[None, :]) for x in levels.T)
     signs, costs = np.where(y == 1, 1.0, -1.0), np.full(len(y), 2.0)
+    squares, vectors = np.linalg.eigh(gram)
+    Z = vectors * np.sqrt(squares.clip(0))  # Z Zᵀ is the kernel matrix
 
-    def objective(a):
-        scores, short = gram @ a, 1 - signs * (gram @ a)
+    def objective(w):
+        short = 1 - signs * (Z @ w)
         losses = np.where(short > 0.5, short - 0.25, np.maximum(short, 0) ** 2)
         slopes = -signs * np.clip(2 * short, 0, 1)
-        return a @ scores / 2 + costs @ losses, scores + gram @ (costs * slopes)
+        return w @ w / 2 + costs @ losses, w + Z.T @ (costs * slopes)
 
-    best = minimize(
-        objective,
-        np.zeros(len(y)),
-        jac=True,
-        method="L-BFGS-B",
-        options={"maxiter": 20_000, "maxfun": 20_000, "ftol": 0, "gtol": 1e-9},
-    )
+    options = {"maxiter": 20_000, "maxfun": 20_000, "ftol": 0, "gtol": 1e-9}
+    best = minimize(objective, np.zeros(len(y)), jac=True, method="L-BFGS-B", options=options)
     assert model.objective_[0] == pytest.approx(best.fun, rel=2e-5)
     assert model.objective_[0] < CodedSVC("chi2", C=2.0).fit(X, y).objective_[0] * 0.99
 

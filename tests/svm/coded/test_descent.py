@@ -187,16 +187,18 @@ def test_sums_over_members_are_those_of_the_loss(loss):
 
 
 @pytest.mark.parametrize("loss", ALL)
-@pytest.mark.parametrize("square", [0.5, pytest.param(30.0, marks=pytest.mark.slow), 3000.0])
+@pytest.mark.parametrize("square", [0.5, 30.0, 3000.0])
 def test_best_multiple_is_where_the_objective_is_least(loss, square):
     task, costs, margins, _ = any_task(loss)
     found = loops.best_multiple(task, margins, square, 0.5, 2.0)
-    factors = np.linspace(0.5, 2, 150_001)
     stated = object_of(loss)
-    objectives = [
-        f * f * square / 2 + stated.cost(f * margins - task.targets, costs).sum() for f in factors
-    ]
-    assert found == pytest.approx(factors[np.argmin(objectives)], abs=2e-5)
+
+    def objective(f):
+        return f * f * square / 2 + stated.cost(f * margins - task.targets, costs).sum()
+
+    near = min(np.linspace(0.5, 2, 1501), key=objective)  # convex: the least one is beside it
+    expected = min(np.clip(near + np.linspace(-1e-3, 1e-3, 201), 0.5, 2), key=objective)
+    assert found == pytest.approx(expected, abs=2e-5)
 
 
 @pytest.mark.parametrize("loss", ALL)
