@@ -1,6 +1,8 @@
 """Imports run one way; each outside library is imported in its own room only."""
 
 import ast
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -80,23 +82,30 @@ READERS = ("records", "report", "paper")  # packages of bench that read records 
 SHOWN = [path.parent.name for path in (ROOT / "kmaps/bench/kinds").glob("*/show.py")]
 
 
-def modules() -> list:
-    """Return (path, room) of every module as test parameters."""
-    found = []
-    for folder, room in ((ROOT / "cli", "cli"), (ROOT / "kmaps", None)):
-        for path in sorted(folder.rglob("*.py")):
-            relative = path.relative_to(folder)
-            first = relative.parts[0] if len(relative.parts) > 1 else relative.stem
-            found.append(pytest.param(path, room or first, id=str(path.relative_to(ROOT))))
+def rooms() -> dict[str, list[Path]]:
+    """Return the files of every room."""
+    found = defaultdict(list)
+    for folder in ("cli", "kmaps"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            first = path.relative_to(ROOT / folder).parts[0].removesuffix(".py")
+            found["cli" if folder == "cli" else first].append(path)
     return found
+
+
+def nodes(path: Path) -> Iterator[ast.AST]:
+    return ast.walk(ast.parse(path.read_text()))
+
+
+def each(function: Callable[[Path], Iterable], paths: Iterable[Path]) -> Iterator[tuple]:
+    """Yield what a function finds in each file, with the file."""
+    return ((path, found) for path in paths for found in function(path))
 
 
 @cache
 def imported(path: Path) -> frozenset[str]:
     """Return the dotted names of all imports of a file, those inside functions included."""
     names = set()
-    tree = ast.parse(path.read_text())
-    for node in ast.walk(tree):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -121,9 +130,12 @@ def test_every_room_is_known():
     assert on_disk - {"__pycache__"} <= set(ROOMS)
 
 
-@pytest.mark.parametrize(("path", "room"), modules())
-def test_imports_go_down(path, room):
-    for name in imported(path):
+EACH_ROOM = pytest.mark.parametrize(("room", "paths"), rooms().items(), ids=rooms())
+
+
+@EACH_ROOM
+def test_imports_go_down(room, paths):
+    for path, name in each(imported, paths):
         parts = name.split(".")
         if parts[0] != "kmaps" or len(parts) == 1:
             continue
@@ -156,13 +168,11 @@ def test_imports_go_down_inside_a_room(package):
                 assert there < here, f"{path.name} imports {name}"
 
 
-@pytest.mark.parametrize(("path", "room"), modules())
-def test_the_library_is_used_through_its_public_modules(path, room):
+@pytest.mark.parametrize("room", ["bench", "cli", "data", "features"])
+def test_the_library_is_used_through_its_public_modules(room):
     """A name that another half needs is published: see `__init__.pyi` of each package."""
-    if room not in ("bench", "cli", "data", "features"):
-        return
     allowed = PUBLIC | (SIBLINGS if room in ("data", "features") else set())
-    for node in ast.walk(ast.parse(path.read_text())):
+    for path, node in each(nodes, rooms()[room]):
         if not isinstance(node, ast.ImportFrom) or node.module.partition(".")[0] != "kmaps":
             continue
         module = node.module.removeprefix("kmaps").removeprefix(".")
@@ -240,9 +250,9 @@ ONLY = {
 YAML_READERS = ("yaml_text", "load", "positions", "map_rows", "entries", "names")
 
 
-@pytest.mark.parametrize(("path", "room"), modules())
-def test_libraries_stay_in_their_rooms(path, room):
-    for name in imported(path):
+@EACH_ROOM
+def test_libraries_stay_in_their_rooms(room, paths):
+    for path, name in each(imported, paths):
         library = name.split(".")[0]
         if library in ONLY:
             assert room in ONLY[library], f"{path.name} imports {library}"
@@ -265,10 +275,10 @@ ATTRIBUTES_OF_OTHERS = {
 }
 
 
-@pytest.mark.parametrize(("path", "room"), modules())
-def test_nobody_probes_for_capabilities(path, room):
+@EACH_ROOM
+def test_nobody_probes_for_capabilities(room, paths):
     """What an object can do stands in its class or in a protocol: see kmaps.maps.capabilities."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for path, node in each(nodes, paths):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
             continue
         assert node.func.id != "hasattr", f"{path.name}:{node.lineno}: hasattr"

@@ -17,7 +17,10 @@ RECOMMEND = "recommend rows.csv --label-column y --exact-only"
 REPRODUCE = "reproduce lac-figure3-toy --preset small"
 
 
-@pytest.mark.parametrize("commands", [(RUN, TIME), (CLUSTER,), (RECOMMEND, REPRODUCE)])
+@pytest.mark.parametrize(
+    "commands",
+    [(RUN, TIME), (CLUSTER,), pytest.param((RECOMMEND, REPRODUCE), marks=pytest.mark.slow)],
+)
 def test_no_command_executes_a_python_file_of_its_folder(tmp_path, commands):
     for name in NAMES:
         trap = f"open({str(tmp_path / name)!r}, 'w')\nraise SystemExit('mine')\n"
