@@ -182,13 +182,9 @@ def test_bad_arguments():
 POINTS = np.sort(np.random.default_rng(0).random((70, 40)), axis=1)
 
 
-def all_of(values):
-    return np.full(len(values), values.shape[1])
-
-
 def test_decomposes_every_feature_alike():
     counts = np.arange(70) % 40 + 1
-    values, vectors = eigensystems("chi2", POINTS, counts, all_of)
+    values, vectors = eigensystems("chi2", POINTS, counts, lambda x: np.full(len(x), x.shape[1]))
     for j, count in enumerate(counts):
         z = POINTS[j, :count]
         matrix = 2 * z[:, None] * z / (z[:, None] + z)

@@ -26,12 +26,6 @@ def data_of(page):
     return json.loads(found[1])
 
 
-def recomputed(data, row):
-    """Return the scores of a row from the numbers of a page."""
-    terms = [f["values"][level] for f, level in zip(data["features"], row["levels"], strict=True)]
-    return np.array(data["baseline"]) + np.array(row["rest"]) + np.sum(terms, axis=0)
-
-
 @pytest.mark.parametrize(
     "model",
     [
@@ -47,7 +41,9 @@ def test_scores_come_from_its_own_numbers(model, n_features):
     data = data_of(explanation(model, X, rows=[0, 7, 33], n_features=n_features))
     assert [row["number"] for row in data["rows"]] == [0, 7, 33]
     for row, scores in zip(data["rows"], model.model_.scores(X[[0, 7, 33]]), strict=True):
-        np.testing.assert_allclose(recomputed(data, row), scores, rtol=1e-6, atol=1e-6)
+        levels = zip(data["features"], row["levels"], strict=True)
+        parts = [data["baseline"], row["rest"], *(f["values"][level] for f, level in levels)]
+        np.testing.assert_allclose(np.sum(parts, axis=0), scores, rtol=1e-6, atol=1e-6)
         assert (np.array(row["rest"]) == 0).all() == (n_features == 6)
     best = np.argsort(-model.importance_)[:n_features]
     assert [feature["name"] for feature in data["features"]] == [f"x{j}" for j in best]

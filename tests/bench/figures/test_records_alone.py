@@ -108,8 +108,7 @@ def converging():
     ]
 
 
-def of_the_toy():
-    return [record("fourier", params={"degree": n}, kernel="", key=str(n)) for n in (1, 2)]
+TOYS = [record("fourier", params={"degree": n}, kernel="", key=str(n)) for n in (1, 2)]
 
 
 def draw_toy(records, path):
@@ -138,7 +137,7 @@ def untimed(records):
         (draw_scaling, growing(), {"exact on codes", "training samples n", "4,000"}),
         (draw_scaling, untimed(growing()), {"peak memory of training, MB"}),
         (draw_convergence, converging(), {"exp-chi2", "random Fourier", "1/√(2m)"}),
-        (draw_toy, of_the_toy(), {"Fourier, degree 2", "learned f(x), minus its mean"}),
+        (draw_toy, TOYS, {"Fourier, degree 2", "learned f(x), minus its mean"}),
         (draw_trade_off, [*trials()], {"exact exp-chi2", "test, µs per sample", "accuracy, %"}),
         (draw_sparsity, [*trials()], {"sparse SVM, m = 60", "test, µs per sample", "C"}),
     ],

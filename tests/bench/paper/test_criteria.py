@@ -56,14 +56,12 @@ def printed_pairs():
                 numbers = [printed_of(run, line, entry["measure"]) for line in pair]
                 if None not in numbers:
                     found[entry["id"], entry["part"]].append(tuple(numbers))
-    uniform, kmeans = ({n.column: n for n in rows} for rows in _with_forty_anchors())
+    uniform, kmeans = (
+        {n.column: n for n in printed_numbers() if (n.paper, n.table, n.row) == ("annfm", *of)}
+        for of in (("Table 1", "AN. 40"), ("Table 2", "40"))
+    )
     found["A7", ""] = [(uniform[c], kmeans[c]) for c in uniform if c.endswith("acc. (%)")]
     return found
-
-
-def _with_forty_anchors():
-    for of, row in (("Table 1", "AN. 40"), ("Table 2", "40")):
-        yield [n for n in printed_numbers() if (n.paper, n.table, n.row) == ("annfm", of, row)]
 
 
 def verdict(key, left, right):

@@ -80,15 +80,12 @@ def test_a_changed_record_fails_with_the_name_of_its_cell(cells, change, reason,
         assert found == []
         return
     assert "daimler" in found[-1].name
-    assert found[-1].name.endswith(gate_row(changed))
+    row = f"{changed['reduction']} {changed['kernel'] or 'any'} {Row.of(changed).label}"
+    assert found[-1].name.endswith(row)
     assert found[-1].reason.startswith(reason)
     assert found[-1].undecided == ("map_version" in (change or {}))
     assert reported.outcome(found).exit_code == (5 if found[-1].undecided else 1)
     assert change is None or len(found) == 1
-
-
-def gate_row(one):
-    return f"{one['reduction']} {one['kernel'] or 'any'} {Row.of(one).label}"
 
 
 def test_times_threads_and_computers_fail_nothing(baseline):

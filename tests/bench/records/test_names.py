@@ -7,11 +7,6 @@ from kmaps.bench.records.row import Row
 from tests.bench.records.published import records
 
 
-def labels_of(*rows):
-    labels, said = short_labels(rows)
-    return [labels[row.identity] for row in rows], said
-
-
 @pytest.mark.parametrize(
     ("method", "params", "label"),
     [  # the words of other maps are on published pages
@@ -86,8 +81,8 @@ BY_LIBSVM = [row("homogeneous", "libsvm"), row("exact", "libsvm")]
     ],
 )
 def test_what_shows_and_what_is_said_once(rows, labels, said):
-    shown, once = labels_of(*rows)
-    assert shown == labels
+    shown, once = short_labels(rows)
+    assert [shown[row.identity] for row in rows] == labels
     assert said is None or once == said
 
 

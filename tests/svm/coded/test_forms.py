@@ -215,13 +215,6 @@ def test_rows_coded_part_by_part_are_those_of_the_whole(part, monkeypatch):
         assert np.diff(whole.bounds).tolist() == (codes > 0).sum(axis=1).tolist()
 
 
-def without_losses(signs):
-    """Return the task of all rows, of which only the signs count."""
-    n = len(signs)
-    none = np.zeros(n)
-    return Task(np.arange(n), signs.astype(np.int8), none, none, none, none, 0.0, 0.0, False, False)
-
-
 def cases():
     """Yield every case, form and way to store rows; slow where a shorter one compiles the loops."""
     for case, name, listed in itertools.product(CASES, FORMS, (False, True)):
@@ -246,7 +239,8 @@ def test_every_form_is_the_same_function(case, name, listed):
     layout = choose(tables, name)
     weights = np.zeros(9 * layout.form.size, np.float32)
     steps = np.random.default_rng(7).normal(size=len(codes))
-    task = without_losses(np.sign(steps))
+    signs, zeros = np.sign(steps).astype(np.int8), [np.zeros(len(steps))] * 4
+    task = Task(np.arange(len(steps)), signs, *zeros, 0.0, 0.0, False, False)
     rebuild(rows, layout.form, task, np.abs(steps), weights)
     features = np.arange(9)
     matrix = kernels(tables, 9)

@@ -13,10 +13,6 @@ X = RNG.standard_normal((30, 11))
 Y = np.where(X[:, 0] - X[:, 3] + 0.7 * RNG.standard_normal(30) > 0, "b", "a")
 
 
-def strength(model):
-    return np.sqrt(np.add.reduceat(model.coef_[0] ** 2, np.arange(0, 11, model.group_size)))
-
-
 def test_groups_of_one_are_the_l1_machine():
     alone = GroupLassoSVC(0.1, group_size=1, tol=1e-7, max_iter=5000).fit(X, Y)
     ours = LiblinearSVC(0.1, penalty="l1", tol=1e-8).fit(X, Y)
@@ -30,7 +26,7 @@ def test_drops_whole_groups_the_more_the_smaller_c():
         model = GroupLassoSVC(C).fit(X, Y)
         used = model.coef_[0] != 0
         assert (used[0:10:2] == used[1:10:2]).all()
-        kept.append((strength(model) > 0).sum())
+        kept.append(used[::2].sum())
     assert 0 < kept[0] < kept[1] < kept[2]
     assert not GroupLassoSVC(1e-3, bias=0.0).fit(X, Y).coef_.any()
 
