@@ -1,10 +1,12 @@
 // A text field above each table of a .filterable: only the rows that have all its words are shown,
-// the first hundred of them unless all are asked for.
+// the first hundred of them unless all are asked for. Cells know their heads, which phones show.
 const MOST = 100;
 
 addEventListener("DOMContentLoaded", () => {
   for (const place of document.querySelectorAll(".filterable")) {
     const rows = [...place.querySelectorAll("tbody tr")];
+    const heads = [...place.querySelectorAll("thead th")].map((head) => head.textContent.trim());
+    for (const cell of rows.flatMap((row) => [...row.cells])) cell.dataset.head = heads[cell.cellIndex];
     const bar = document.createElement("div");
     const label = document.createElement("label");
     const field = document.createElement("input");

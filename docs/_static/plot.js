@@ -79,7 +79,7 @@ async function drawPlot(canvas, record, group, cost) {
     ],
     config: {
       font: getComputedStyle(document.body).fontFamily,
-      axis: { labelColor: ink, titleColor: ink, gridOpacity: 0.25, labelFontSize: 12, titleFontSize: 13 },
+      axis: { labelOverlap: "greedy", labelSeparation: 8, labelColor: ink, titleColor: ink, gridOpacity: 0.25, labelFontSize: 12, titleFontSize: 13 },
       legend: { labelColor: ink, orient: "bottom", columns: narrow ? 1 : 3, labelLimit: 260, labelFontSize: 12 },
       view: { stroke: null },
     },
