@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
+from sklearn.base import clone
 
 from kmaps import gram, models
 from kmaps.bench.records.row import BY_ITSELF, is_third_party
@@ -20,12 +21,14 @@ from kmaps.bench.work.samples import Split
 from kmaps.bench.work.storage import coded_storage, map_gram, storage, support_storage
 from kmaps.kernels import EXP_KERNELS, KERNELS
 from kmaps.maps import FeatureMap, make_map
+from kmaps.models import Places
 from kmaps.svm import KernelSVC, LiblinearSVC
 
 if TYPE_CHECKING:
     from kmaps.svm import CodedSVC
 
 Array = NDArray[np.float32]
+Grid = Sequence[float]
 
 _BLOCK_VALUES = 1 << 18  # encoded at once, if only the norms of the rows are needed
 
@@ -284,7 +287,7 @@ def predictor(spec: ModelSpec, x: Array, y: NDArray[np.int64]) -> models.Predict
         return _own_predictor(spec, x, y)
     if spec.solver == "coded":
         scale = _coded_scale(spec, x)
-        return _in_units_of(scale, models.along_c(_coded(spec, 1.0, scale), x, y))
+        return _in_units_of(scale, _coded_predictor(_coded(spec, 1.0, scale), x, y))
     if spec.method == "exact":
         scale = _mean_square(x, spec.kernel) if spec.unit_norm else 1.0
         matrix = gram(x, kernel=spec.kernel)
@@ -298,12 +301,26 @@ def predictor(spec: ModelSpec, x: Array, y: NDArray[np.int64]) -> models.Predict
     return _in_units_of(scale, models.along_c(_liblinear(spec, 1.0, encoded), encoded, y))
 
 
+def _coded_predictor(model: "CodedSVC", x: Array, y: NDArray[np.int64]) -> models.Predict:
+    """Return the same for codes, which each fold makes once for all values of C."""
+    from kmaps.svm import code_samples
+
+    how = {"n_levels": model.n_levels, "smooth": model.smooth}
+    how["form"] = "low-rank" if model.penalty == "l1" else model.form
+
+    def predict(grid: Grid, train: Places, test: Places) -> Iterable[NDArray]:
+        learner = clone(model).set_params(warm_start=True)
+        rows = code_samples(model.map, x[train], **how)
+        for C in grid:
+            yield learner.set_params(C=C).fit(rows, y[train]).predict(x[test])
+
+    return predict
+
+
 def _own_predictor(spec: ModelSpec, x: Array, y: NDArray[np.int64]) -> models.Predict:
     """Return the same for a third-party estimator, which never sees labels left out."""
 
-    def predict(
-        grid: Sequence[float], train: models.Places, test: models.Places
-    ) -> Iterable[NDArray]:
+    def predict(grid: Grid, train: Places, test: Places) -> Iterable[NDArray]:
         if spec.solver == BY_ITSELF:
             for C in grid:
                 model = own(spec, C)
@@ -327,9 +344,7 @@ def _own_predictor(spec: ModelSpec, x: Array, y: NDArray[np.int64]) -> models.Pr
 def _in_units_of(scale: float, predict: models.Predict) -> models.Predict:
     """Return ``predict`` for values of C that are to be divided by a mean square norm."""
 
-    def scaled(
-        grid: Sequence[float], train: models.Places, test: models.Places
-    ) -> Iterable[NDArray]:
+    def scaled(grid: Grid, train: Places, test: Places) -> Iterable[NDArray]:
         return predict([C / scale for C in grid], train, test)
 
     return scaled

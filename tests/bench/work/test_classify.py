@@ -181,6 +181,10 @@ def test_a_map_and_its_solver_are_seeded_by_the_machine(split, monkeypatch):
     for params in ({"n_points": 20}, {"n_points": 20, "random_state": 3}):
         evaluate(replace(of_map, params=params), 1.0, split, UNTIMED)
     assert seen == [11, 11, 3, 11]
+    seen.clear()
+    coded = replace(MACHINES["homogeneous coded"], method="nystroem", params={"n_points": 20})
+    choose_c(coded, Choosing(GRID, seed=3), split.x_train, split.y_train)
+    assert seen == [7] * 3  # a fit per fold serves all values of C
 
 
 @pytest.mark.parametrize(
