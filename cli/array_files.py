@@ -58,7 +58,7 @@ zero_based = click.option(
     help="Whether indices of svm files count from 0. auto: if the model's did, or if 0 occurs.",
 )
 n_features = click.option(
-    "--n-features", type=click.IntRange(1), help="Width of svm files. [default: the largest index]"
+    "--n-features", type=click.IntRange(1), help="Columns of svm files. [default: largest index]"
 )
 
 

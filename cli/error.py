@@ -39,7 +39,7 @@ Examples:
     shell_complete=names(_kernels),
     help="Name of a homogeneous kernel, or of a stationary one such as rbf.",
 )
-@click.option("--range", "text", default="0:1", metavar="LOW:HIGH", help="Values of x and y.")
+@click.option("--range", "text", default="0:1", metavar="LOW:HIGH", help="Range of x and y.")
 @click.option("--integers", is_flag=True, help="Compare at integers only.")
 @click.option("--relative", is_flag=True, help="Divide errors by the kernel.")
 @click.option("--fit-range", metavar="LOW:HIGH", help="Range to fit maps on. [default: --range]")

@@ -51,7 +51,7 @@ Examples:
     help="Features to extract (`kmaps list features`).",
 )
 @click.option("--label-column", metavar="NAME", help="Column of the labels in a list of images.")
-@click.option("--image-column", metavar="NAME", help="Column of a list of images that has paths.")
+@click.option("--image-column", metavar="NAME", help="Column of the paths in a list of images.")
 @click.option(
     "--set",
     "settings",
@@ -66,7 +66,7 @@ Examples:
     help="How training images are drawn, as in an experiment, for features that learn from them. "
     "[default: the dataset's protocol; all images of the user's files]",
 )
-@click.option("--split", type=click.IntRange(min=0), default=0, help="Number of the split.")
+@click.option("--split", type=click.IntRange(min=0), default=0, help="Which split to use, from 0.")
 @click.option(
     "--out",
     type=FILE,

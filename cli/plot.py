@@ -42,7 +42,7 @@ Examples:
     shell_complete=names(_measures),
     help="The quality to draw. [default: the first measure that `kmaps table` shows]",
 )
-@click.option("--figure", metavar="NAME", help="Draw this figure of the kind instead.")
+@click.option("--figure", metavar="NAME", help="Draw this figure of the run's kind instead.")
 @click.option(
     "-o",
     "--out",

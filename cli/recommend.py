@@ -63,7 +63,7 @@ Examples:
     "n_rows",
     type=click.IntRange(10),
     default=3000,
-    help="Rows of the sample, which is drawn class by class; all rows of smaller DATA.",
+    help="Number of rows to draw, class by class; a smaller DATA is used whole.",
 )
 @click.option(
     "--hold-out",

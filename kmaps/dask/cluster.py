@@ -70,9 +70,7 @@ def connected(cluster: str) -> Iterator[Client]:
         client = Client(cluster, timeout=_PATIENCE_S)
     except (OSError, ValueError) as error:
         reason = " ".join(str(error).split())
-        raise ConfigError(
-            f"cluster={cluster!r}: no Dask scheduler answers there ({reason})"
-        ) from None
+        raise ConfigError(f"cluster={cluster!r}: no Dask scheduler answers ({reason})") from None
     for name in ("distributed", "distributed.client"):  # both print tracebacks
         logging.getLogger(name).setLevel(logging.CRITICAL)
     with client, answering():

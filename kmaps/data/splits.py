@@ -221,9 +221,7 @@ def _by_groups(dataset: Samples, train: list, test: list) -> Split:
                 f"{dataset.name}: no group {group!r}{suggest(group, known)} (there are: {there})"
             )
     if both := set(train) & set(test):
-        raise ConfigError(
-            f"{dataset.name}: group {min(both)!r} is in both the training and the test set"
-        )
+        raise ConfigError(f"{dataset.name}: group {min(both)!r} is in the training and test set")
     return tuple(np.flatnonzero(np.isin(dataset.groups, groups)) for groups in (train, test))
 
 

@@ -166,9 +166,7 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
         self.sigma_ = mean_width(X, self.kernel) if self.sigma is None else float(self.sigma)
         n, m = X.shape[0], self.n_landmarks
         if m > n:
-            warnings.warn(
-                f"n_landmarks={m}: there are {n} samples, all of them are landmarks", stacklevel=2
-            )
+            warnings.warn(f"n_landmarks={m}: all of the {n} samples are landmarks", stacklevel=2)
         random, m = check_random_state(self.random_state), min(m, n)
         check_room(
             f"the kernel matrix of {m:,} landmarks takes",

@@ -58,9 +58,7 @@ def explanation(
     """
     check_whole("n_features", n_features, 1)
     if names is not None and len(names) != model.n_features_in_:
-        raise InputError(
-            f"names: got {len(names)}, the model has {model.n_features_in_} features; name all"
-        )
+        raise InputError(f"names: got {len(names)}, the model has {model.n_features_in_} features")
     X = None if X is None else model.check_samples(X)
     order = np.argsort(-model.importance_, kind="stable")[:n_features]
     data: dict[str, Any] = _described(model, X, order, rows, names)
@@ -88,6 +86,7 @@ def _described(
                 "levels": function.levels.tolist(),
                 "values": function.values.tolist(),
                 "importance": importance.tolist(),
+                "ends": [],
                 "density": [],
             }
             for name, function, importance in zip(titles, shown, spread, strict=True)
@@ -98,8 +97,12 @@ def _described(
     if X is not None:
         numbers = level_numbers(model.model_, X, order)
         for feature, function, given in zip(data["features"], shown, numbers.T, strict=True):
-            ends = function.levels[0], function.levels[-1]
-            counts, _ = np.histogram(function.levels[given], _BINS, ends)
+            seen = function.levels[given]
+            feature["ends"] = [
+                float(seen.min()),
+                float(seen.max()),
+            ]  # what is drawn: levels are shared
+            counts, _ = np.histogram(seen, _BINS, feature["ends"])
             feature["density"] = (counts / len(given)).tolist()  # parts of all samples
         data["rows"] = [_row(model, X, row, shown, numbers) for row in rows]
     return data

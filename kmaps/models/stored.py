@@ -94,9 +94,7 @@ def read_landmarks(file: ModelFile) -> StoredLinear:
     floats = np.float32, np.float64
     landmarks = file.matrix("landmarks", floats, (None, n_features))
     if n_rows(landmarks) > given.n_landmarks:
-        raise file.damaged(
-            f"landmarks has {n_rows(landmarks)} rows, expected at most {given.n_landmarks}"
-        )
+        raise file.damaged(f"landmarks has {n_rows(landmarks)} rows, more than {given.n_landmarks}")
     curves = read_curves(file, given, classes)
     n_problems = count_problems(len(classes), given.multiclass)
     coef = file.array("landmark_coef", np.float64, (n_problems, n_rows(landmarks)))

@@ -156,9 +156,7 @@ def _parts(y: NDArray, part: float, seed: int) -> tuple[NDArray[np.intp], NDArra
     members = np.setdiff1d(np.arange(len(y)), left_out)
     gone = np.setdiff1d(y[left_out], y[members])
     if len(gone):
-        raise InputError(
-            f"hold_out={part:g}: no row of class {gone[0]} is left to train on; hold out fewer"
-        )
+        raise InputError(f"hold_out={part:g}: class {gone[0]} has no row left; hold out fewer")
     return members, left_out
 
 

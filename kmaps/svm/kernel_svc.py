@@ -313,9 +313,7 @@ class KernelSVC(ProbabilisticClassifier):
 
         check_is_fitted(self)
         if self.kernel not in GRAM_KERNELS:
-            raise ConfigError(
-                f"kernel={self.kernel!r}: files hold models of {', '.join(GRAM_KERNELS)} only"
-            )
+            raise ConfigError(f"kernel={self.kernel!r}: only {', '.join(GRAM_KERNELS)} are saved")
         arrays = {
             "classes": self.classes_,
             "intercept": self.intercept_,

@@ -237,9 +237,7 @@ def check_coded_svc(given: Any) -> None:
             "such form; choose form='auto'"
         )
     if given.calibrate and given.multiclass == "ovo":
-        raise ConfigError(
-            "calibrate=True: one-vs-one has no score for each class; choose multiclass='ovr'"
-        )
+        raise ConfigError("calibrate=True: one-vs-one has no class scores; choose multiclass='ovr'")
 
 
 def check_coded_svr(given: Any) -> None:

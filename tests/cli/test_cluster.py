@@ -183,7 +183,7 @@ def test_refused_clusters(monkeypatch):
     for given in ("local:0", "here", "local:two"):
         assert refused(*arguments, given).startswith(f"--cluster {given}: {expected}")
     told = refused(*arguments, "tcp://127.0.0.1:9")
-    assert told.startswith("--cluster tcp://127.0.0.1:9: no Dask scheduler answers there (")
+    assert told.startswith("--cluster tcp://127.0.0.1:9: no Dask scheduler answers (")
 
 
 @pytest.mark.parametrize("words", ["encode rows.npy o.npy", LABELLED, "run quickstart"])

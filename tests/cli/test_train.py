@@ -206,7 +206,7 @@ def test_what_cannot_be_trained_on():
         "in.npy m.npz": "in.npy: holds no labels; name a file with --labels, or the column",
         "in.npy m.npz --labels short.npy": "80 labels, but in.npy has 90 rows",
         "in.npy m.npz --labels one.npy": "y has one class only (0): a classifier needs at least",
-        "in.npy m.npz --labels rare.npy --hold-out=0.5": "--hold-out 0.5: no row of class -1 is",
+        "in.npy m.npz --labels rare.npy --hold-out=0.5": "--hold-out 0.5: class -1 has no row",
         "in.npy m.npz --labels no.npy": "no.npy: no such file",
         f"bad.npy m.npz {y}": "bad.npy: X[89, 2] is nan, expected a finite number",
         f"in.npy old.npz {y}": "old.npz: exists already; choose another name, or pass --force",

@@ -122,7 +122,7 @@ LONELY = replace(make(), y=np.repeat([0, 1, 2, 3], [50, 30, 19, 1]))
         (
             make(groups=("1", "2")),
             {"train": ["1"], "test": ["1"]},
-            "group '1' is in both the train",
+            "group '1' is in the training",
         ),
         (make(groups=("1", "2", "T1")), CHOOSE, ".*gives 0 splits"),
         (

@@ -173,7 +173,7 @@ def test_a_model_in_a_file(tmp_path, form, solver):
 
 
 def test_models_that_no_file_holds(tmp_path):
-    with pytest.raises(ConfigError, match=r"^kernel='precomputed': files hold models of chi2"):
+    with pytest.raises(ConfigError, match=r"^kernel='precomputed': only chi2"):
         KernelSVC("precomputed").fit(K, Y).save(tmp_path / "m.npz")
 
 

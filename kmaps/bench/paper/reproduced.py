@@ -186,7 +186,7 @@ def _rows(number: PrintedNumber, runs: Mapping[str, Lines]) -> list[list[Record]
 
 
 def _records(number: PrintedNumber, runs: Mapping[str, Lines]) -> list[Record]:
-    """Return the records of the one row that the number's selection picks; none without it."""
+    """Return the records of the one row that the number's selection picks, or none."""
     rows = _rows(number, runs)
     if len(rows) > 1:
         raise InputError(

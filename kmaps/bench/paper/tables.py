@@ -208,9 +208,7 @@ def _summary(table: PrintedTable, group: Sequence[PrintedComparison]) -> Text:
     if counts[Outcome.WORSE]:
         sentences.append("Bold: worse.")
     if counts[Outcome.REFERENCE]:
-        sentences.append(
-            f"Times are over the time of {table.reference_row}, {table.reference_column}."
-        )
+        sentences.append(f"Times are relative to {table.reference_row}, {table.reference_column}.")
     if counts[Outcome.MISSING]:
         sentences.append(f"{counts[Outcome.MISSING]} missing among our records.")
     return Text(" ".join([*sentences, table.note]).strip())

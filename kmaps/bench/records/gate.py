@@ -182,9 +182,7 @@ def _without_samples(
         lacking = baseline and baseline["key"] in baseline_correct and record["key"] not in correct
         if lacking and record["status"] == "ok":
             where = _numbers(split)
-            reason = (
-                "which test samples were right is not on record (correct.npz), the baseline has it"
-            )
+            reason = "correct.npz lacks the test samples that were right; the baseline has them"
             return CellVerdict("missing", _name(theirs), f"{where}: {reason}".removeprefix(": "))
     return None
 

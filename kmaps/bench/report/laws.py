@@ -107,9 +107,7 @@ def falls(records: Iterable[Record]) -> list[PowerLaw]:
 
         return value
 
-    laws = power_laws(
-        records, _pairs_place, {name: falling(name) for name in ERRORS}, geometric_mean
-    )
+    laws = power_laws(records, _pairs_place, {one: falling(one) for one in ERRORS}, geometric_mean)
     return [law for law in laws if len(law.at) > 1]
 
 

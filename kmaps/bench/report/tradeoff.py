@@ -80,9 +80,7 @@ def _named(record: Record) -> str:
     numbers = record["dim"], record["n_test"], record["params"].get("n_frequencies", 0)
     if isinstance(name, str) and (C == "auto" or is_number(C)) and all(map(is_number, numbers)):
         return name
-    raise InputError(
-        f"{cell_name(record)}: its record of a trade-off lacks learner, C, dim or n_test"
-    )
+    raise InputError(f"{cell_name(record)}: its trade-off record lacks learner, C, dim or n_test")
 
 
 def _map_row(record: Record) -> Row:

@@ -91,9 +91,7 @@ def _instructions() -> Iterator[Finding]:
         yield Finding("instructions", found)
         return
     widest = next((name for name in ("avx512f", "avx2", "asimd") if name in flags), None)
-    remedy = (
-        "" if widest else "compiled loops are several times slower here; times are not comparable"
-    )
+    remedy = "" if widest else "compiled loops are several times slower; times are not comparable"
     yield Finding("instructions", widest or "neither AVX nor NEON", remedy)
 
 

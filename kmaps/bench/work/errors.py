@@ -178,9 +178,7 @@ def parse_range(text: str, integers: bool = False) -> Range | Span:
     """Read ``LOW:HIGH``, the values of both inputs, or a :class:`Span`."""
     of = text.partition(" ")[0]
     if of.isalpha() and of not in ("ratios", "differences"):
-        raise ConfigError(
-            f"range {text!r}: expected LOW:HIGH, ratios LOW:HIGH or differences 0:HIGH"
-        )
+        raise ConfigError(f"range {text!r}: expected LOW:HIGH, ratios LOW:HIGH, differences 0:HIGH")
     return Span.parse(text) if of.isalpha() else Range.parse(text, integers)
 
 

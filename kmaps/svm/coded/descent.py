@@ -226,7 +226,7 @@ class Face:
     def _conjugate_gradients(
         self, slopes: NDArray, change: NDArray, low: NDArray, high: NDArray
     ) -> NDArray[np.float64]:
-        """Return about the step to where the parabola is highest, without the bounds."""
+        """Return roughly the step to the top of the parabola, which heeds no bounds."""
         diagonal = self.task.norms + self.task.ridge
         step, rest = np.zeros(len(slopes)), slopes.copy()
         direction = rest / diagonal

@@ -143,7 +143,7 @@ def test_levels_are_all_that_counts():
         ("differences 1:2", "expected differences 0:HIGH or 0:HIGH:LEVELS"),
         ("differences 0:2:1", "expected differences 0:HIGH or 0:HIGH:LEVELS"),
         ("differences", "expected LOW:HIGH"),
-        ("ratio 1:2", "expected LOW:HIGH, ratios LOW:HIGH or differences 0:HIGH"),
+        ("ratio 1:2", "expected LOW:HIGH, ratios LOW:HIGH, differences 0:HIGH"),
         *((text, "expected LOW:HIGH with LOW < HIGH") for text in ("1", "2:1", "a:b", "0:inf", "")),
     ],
 )

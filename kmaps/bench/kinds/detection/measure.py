@@ -14,7 +14,7 @@ from kmaps.features import Report
 
 
 class Devkit(Data):
-    """VOC 2007: how many images, the first ones, and the grid of candidate windows.
+    """How many images of VOC 2007 to take, from the first, and how many candidate windows.
 
     ``beside`` windows without objects are drawn from an image to train on; a first stage keeps the
     best ``candidates`` of a test image, all of them or those that a ``linear`` stage leaves it.
