@@ -7,17 +7,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from kmaps.maps import (
-    MAPS,
-    AdditiveMap,
-    FeatureMap,
-    LocallyTabulated,
-    RandomFeatures,
-    Tabulated,
-    described,
-    has_local_tables,
-    has_tables,
-)
+from kmaps import maps
 from kmaps.svm.coded.training import _level_strategy, learns
 
 X = np.random.default_rng(0).random((30, 2)).astype(np.float32)
@@ -27,30 +17,32 @@ LEVELS = np.linspace(0.1, 0.9, 5)
 @cache
 def fitted(name):
     small = {"dim": 2} if name == "lowdim-joint" else {}  # a larger one takes a minute
-    return MAPS[name](**small).fit(X)
+    return maps.MAPS[name](**small).fit(X)
 
 
-every_map = pytest.mark.parametrize("name", MAPS)
+every_map = pytest.mark.parametrize("name", maps.MAPS)
 
 
 @every_map
 def test_a_map_is_described_without_being_imported_as_its_class_is(name):
-    cls, found = MAPS[name], described(name)
-    assert issubclass(cls, FeatureMap)
+    cls, found = maps.MAPS[name], maps.described(name)
+    assert issubclass(cls, maps.FeatureMap)
     assert (found.name, found.doc) == (cls.__name__, inspect.cleandoc(cls.__doc__))
     assert (found.source, found.approximates) == (cls.source, cls.approximates)
     defaults = {key: one.default for key, one in inspect.signature(cls).parameters.items()}
     assert found.parameters == defaults
-    assert has_tables(name) == issubclass(cls, Tabulated), "kmaps/maps/registry.py: wrong dict"
-    assert has_local_tables(name) == issubclass(cls, LocallyTabulated)
+    assert maps.has_tables(name) == issubclass(cls, maps.Tabulated), (
+        "kmaps/maps/registry.py: wrong dict"
+    )
+    assert maps.has_local_tables(name) == issubclass(cls, maps.LocallyTabulated)
     assert ("kernel" in defaults) + bool(cls.approximates) <= 1
 
 
 @every_map
 def test_a_map_says_whether_it_has_tables_and_shares_them(name):
     feature_map = fitted(name)
-    assert isinstance(feature_map, Tabulated) == isinstance(feature_map, AdditiveMap)
-    if not isinstance(feature_map, AdditiveMap):
+    assert isinstance(feature_map, maps.Tabulated) == isinstance(feature_map, maps.AdditiveMap)
+    if not isinstance(feature_map, maps.AdditiveMap):
         return
     tables = feature_map.tabulate(LEVELS)
     assert len(tables) == (1 if feature_map.shared_curve_ else X.shape[1])
@@ -62,7 +54,7 @@ def test_a_map_says_whether_it_has_tables_and_shares_them(name):
 @every_map
 def test_codes_are_there_when_a_map_says_so(name):
     feature_map = fitted(name)
-    assert hasattr(feature_map, "to_codes") == feature_map.has_codes == MAPS[name]().has_codes
+    assert hasattr(feature_map, "to_codes") == feature_map.has_codes == maps.MAPS[name]().has_codes
     if feature_map.has_codes:
         codes = feature_map.to_codes(X)
         assert codes.dtype == np.uint8
@@ -85,7 +77,7 @@ def test_sparse_input_is_taken_when_a_map_says_so(name):
 @every_map
 def test_a_map_says_whether_it_learns_from_data(name):
     small = {"dim": 2} if name == "lowdim-joint" else {}
-    other = MAPS[name](**small)
+    other = maps.MAPS[name](**small)
     other.fit(X[:20] ** 2 if other.learns_from_data else X[:1])
     one, two = (feature_map.transform(X) for feature_map in (fitted(name), other))
     same = one.shape == two.shape and abs(one - two).max() == 0
@@ -95,8 +87,8 @@ def test_a_map_says_whether_it_learns_from_data(name):
 @every_map
 def test_random_features_say_whether_an_additive_map_is_inside(name):
     feature_map = fitted(name)
-    if isinstance(feature_map, RandomFeatures):
-        assert isinstance(feature_map.additive_, AdditiveMap | None)
+    if isinstance(feature_map, maps.RandomFeatures):
+        assert isinstance(feature_map.additive_, maps.AdditiveMap | None)
         assert feature_map.get_feature_names_out()[0] == "cos0"
 
 
@@ -111,10 +103,10 @@ class Bare:
 
 
 def test_a_map_that_says_nothing_is_taken_to_learn_a_curve_per_feature():
-    assert isinstance(Bare(), Tabulated)
-    assert not isinstance(Bare(), LocallyTabulated)
+    assert isinstance(Bare(), maps.Tabulated)
+    assert not isinstance(Bare(), maps.LocallyTabulated)
     assert learns(Bare())
     assert _level_strategy(Bare()) == "uniform"
-    assert not learns(MAPS["homogeneous"]())
+    assert not learns(maps.MAPS["homogeneous"]())
     assert _level_strategy(fitted("homogeneous")) == "shared"
     assert _level_strategy(fitted("spline")) == "uniform"

@@ -6,46 +6,40 @@ from functools import partial
 import numpy as np
 import pytest
 
-from kmaps.checks import (
-    check_choice,
-    check_flag,
-    check_number,
-    check_positive,
-    check_whole,
-    check_whole_list,
-    is_number,
-    is_whole,
-)
+from kmaps import checks
 from kmaps.errors import ConfigError
 
 
 @pytest.mark.parametrize("value", [0, -2, 1.5, np.float32(3), np.int64(4), Fraction(1, 3), 10**300])
 def test_numbers(value):
-    assert is_number(value)
+    assert checks.is_number(value)
 
 
 @pytest.mark.parametrize(
     "value", [True, np.bool_(True), "1", None, 1j, np.nan, np.inf, -np.inf, 10**401, -(10**401)]
 )
 def test_what_is_no_number(value):
-    assert not is_number(value)
-    assert not is_whole(value)
+    assert not checks.is_number(value)
+    assert not checks.is_whole(value)
 
 
-TO_ONE = partial(check_number, above=0, at_most=1)
-FROM_ZERO = partial(check_number, at_least=0, below=1, note=", or so")
-FROM_ONE, ONE_TO_THREE = (partial(check_whole, low=1, high=high) for high in (None, 3))
-LIST, WORD = partial(check_whole_list, low=1), partial(check_choice, known=("hinge", "log"))
+TO_ONE = partial(checks.check_number, above=0, at_most=1)
+FROM_ZERO = partial(checks.check_number, at_least=0, below=1, note=", or so")
+FROM_ONE, ONE_TO_THREE = (partial(checks.check_whole, low=1, high=high) for high in (None, 3))
+LIST, WORD = (
+    partial(checks.check_whole_list, low=1),
+    partial(checks.check_choice, known=("hinge", "log")),
+)
 CASES = [
     (FROM_ONE, [1, 10**9, np.uint8(3)], [0, 3.0, True, "3"], "a whole number of at least 1"),
     (ONE_TO_THREE, [1, 3], [0, 4, 2.5], "a whole number from 1 to 3"),
     (LIST, [(1, 3)], [2, "12"], "a list of different whole numbers of at least 1"),
     (TO_ONE, [1, 1e-9], [0, 1.1, np.nan], "a number above 0, at most 1"),
     (FROM_ZERO, [0, 0.9], [-0.1, 1], "a number of at least 0, below 1, or so"),
-    (check_positive, [1e-300], [0, -1.0, np.inf, "1", True], "a positive number"),
+    (checks.check_positive, [1e-300], [0, -1.0, np.inf, "1", True], "a positive number"),
     (WORD, ["hinge"], [None, 1, []], "'hinge' or 'log'"),
     (WORD, ["log"], ["hing"], "'hinge' or 'log', did you mean 'hinge'?"),
-    (check_flag, [True, np.bool_(False)], [1, "True", None], "True or False"),
+    (checks.check_flag, [True, np.bool_(False)], [1, "True", None], "True or False"),
 ]
 
 
@@ -68,4 +62,4 @@ def test_lists_that_are_refused_are_shown_as_lists(value):
 def test_long_numbers_are_cut():
     message = r"^n=9{200}…: expected a whole number from 1 to 9223372036854775807$"
     with pytest.raises(ConfigError, match=message):
-        check_whole("n", 10**401 - 1, 1)
+        checks.check_whole("n", 10**401 - 1, 1)

@@ -4,21 +4,7 @@ import ast
 
 import pytest
 
-from tests.house import (
-    MOST_IN_FILE,
-    MOST_IN_FUNCTION,
-    MOST_LATER,
-    MOST_LINES,
-    MOST_OPTIONS,
-    WALKS,
-    entered,
-    files,
-    functions,
-    later_tests,
-    lines_per_package,
-    options,
-    sources,
-)
+from tests import house
 
 LONG_FUNCTIONS: set[str] = set()
 LONG_FILES: set[str] = set()
@@ -26,21 +12,21 @@ LONG_FILES: set[str] = set()
 
 
 def test_lines():
-    counted, later = lines_per_package(), later_tests()
-    assert counted["kmaps and cli"] <= MOST_LINES["kmaps and cli"] + MOST_LATER
-    assert counted["tests"] - later <= MOST_LINES["tests"], "delete what is not needed"
-    assert later <= MOST_LATER
+    counted, later = house.lines_per_package(), house.later_tests()
+    assert counted["kmaps and cli"] <= house.MOST_LINES["kmaps and cli"] + house.MOST_LATER
+    assert counted["tests"] - later <= house.MOST_LINES["tests"], "delete what is not needed"
+    assert later <= house.MOST_LATER
 
 
 def test_functions_and_files_are_short():
-    long = {place for n, place in functions() if n > MOST_IN_FUNCTION}
+    long = {place for n, place in house.functions() if n > house.MOST_IN_FUNCTION}
     named = {f"{place.partition(':')[0]} {place.split()[-1]}": place for place in long}
     assert {named[name] for name in named.keys() - LONG_FUNCTIONS} == set()
-    assert {path for n, path in files() if n > MOST_IN_FILE} - LONG_FILES == set()
+    assert {path for n, path in house.files() if n > house.MOST_IN_FILE} - LONG_FILES == set()
 
 
 def test_no_check_is_an_assert():
-    paths = [*sources("kmaps"), *sources("cli")]
+    paths = [*house.sources("kmaps"), *house.sources("cli")]
     found = [
         f"{path}:{node.lineno}"
         for path in paths
@@ -52,10 +38,10 @@ def test_no_check_is_an_assert():
 
 
 def test_commands_have_few_options():
-    assert {name: n for name, n in options().items() if n > MOST_OPTIONS} == {}
+    assert {name: n for name, n in house.options().items() if n > house.MOST_OPTIONS} == {}
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", WALKS)
+@pytest.mark.parametrize("command", house.WALKS)
 def test_a_command_enters_few_files(command):
-    assert len(entered(command)) <= WALKS[command]
+    assert len(house.entered(command)) <= house.WALKS[command]

@@ -4,17 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from kmaps import (
-    AnchorMap,
-    CodedSVC,
-    CodedSVCCV,
-    CodedSVR,
-    ExactMap,
-    GeneralizedRBFMap,
-    NystroemMap,
-    TableKernel,
-    gram,
-)
+import kmaps
 from kmaps.errors import ConfigError
 from kmaps.kernels import get_kernel
 from kmaps.mercer import eigensystems
@@ -30,18 +20,18 @@ def bump(x, y):
     return np.exp(-((x - y) ** 2) / 2) + 0.1 * x * y
 
 
-TABLE = TableKernel(GRADES, bump(GRADES[:, None], GRADES))
+TABLE = kmaps.TableKernel(GRADES, bump(GRADES[:, None], GRADES))
 
 
 @pytest.mark.parametrize("kernel", [bump, TABLE])
 def test_machine_map_and_matrix_are_the_sum_over_the_features(kernel):
     K = sum(bump(X[:, None, j], X[None, :, j].astype(float)) for j in range(4))
-    np.testing.assert_allclose(gram(X, kernel=kernel), K, rtol=1e-6)
-    np.testing.assert_allclose(gram(csr_matrix(X), X[:7], kernel=kernel), K[:, :7], rtol=1e-6)
-    Z = ExactMap(kernel).fit_transform(X.astype(float))
+    np.testing.assert_allclose(kmaps.gram(X, kernel=kernel), K, rtol=1e-6)
+    np.testing.assert_allclose(kmaps.gram(csr_matrix(X), X[:7], kernel=kernel), K[:, :7], rtol=1e-6)
+    Z = kmaps.ExactMap(kernel).fit_transform(X.astype(float))
     np.testing.assert_allclose(Z @ Z.T, K, atol=1e-8)
-    model = CodedSVC(kernel, bias=0.0, tol=1e-6).fit(X, Y)
-    by_map = CodedSVC(ExactMap(kernel), bias=0.0, tol=1e-6).fit(X, Y)
+    model = kmaps.CodedSVC(kernel, bias=0.0, tol=1e-6).fit(X, Y)
+    by_map = kmaps.CodedSVC(kmaps.ExactMap(kernel), bias=0.0, tol=1e-6).fit(X, Y)
     np.testing.assert_allclose(model.decision_function(X), by_map.decision_function(X), atol=5e-3)
     # LIBSVM's bias is free: compare the objective of a dual that has none.
     alone = model.objective_[0]
@@ -53,24 +43,26 @@ def test_machine_map_and_matrix_are_the_sum_over_the_features(kernel):
 
 def test_a_named_kernel_as_a_function_is_the_named_machine():
     chi2 = get_kernel("chi2")
-    named, own = CodedSVC("chi2").fit(X, Y), CodedSVC(chi2).fit(X, Y)
+    named, own = kmaps.CodedSVC("chi2").fit(X, Y), kmaps.CodedSVC(chi2).fit(X, Y)
     np.testing.assert_array_equal(named.decision_function(X), own.decision_function(X))
-    np.testing.assert_allclose(gram(X, kernel=chi2), gram(X, kernel="chi2"), rtol=1e-5)
+    np.testing.assert_allclose(kmaps.gram(X, kernel=chi2), kmaps.gram(X, kernel="chi2"), rtol=1e-5)
     np.testing.assert_allclose(
-        gram(X, X[:9], kernel=chi2, sigma=3.0), gram(X, X[:9], kernel="exp-chi2", sigma=3.0), 1e-4
+        kmaps.gram(X, X[:9], kernel=chi2, sigma=3.0),
+        kmaps.gram(X, X[:9], kernel="exp-chi2", sigma=3.0),
+        1e-4,
     )
 
 
 def test_every_estimator_on_codes_takes_one(tmp_path):
-    assert CodedSVCCV(bump, [0.1, 1.0]).fit(X, Y).score(X, Y) > 0.8
-    assert CodedSVR(bump, C=10.0).fit(X, X[:, 0] ** 2).score(X, X[:, 0] ** 2) > 0.9
-    model = CodedSVC(bump, penalty="l1").fit(X, Y)
+    assert kmaps.CodedSVCCV(bump, [0.1, 1.0]).fit(X, Y).score(X, Y) > 0.8
+    assert kmaps.CodedSVR(bump, C=10.0).fit(X, X[:, 0] ** 2).score(X, X[:, 0] ** 2) > 0.9
+    model = kmaps.CodedSVC(bump, penalty="l1").fit(X, Y)
     model.save(tmp_path / "m.npz")
-    loaded = CodedSVC.load(tmp_path / "m.npz")
+    loaded = kmaps.CodedSVC.load(tmp_path / "m.npz")
     assert loaded.map == "bump"
     np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
-    given = CodedSVC(TABLE, levels=GRADES).fit(X.astype(np.uint8), Y)
-    expected = CodedSVC(bump).fit(X, Y)
+    given = kmaps.CodedSVC(TABLE, levels=GRADES).fit(X.astype(np.uint8), Y)
+    expected = kmaps.CodedSVC(bump).fit(X, Y)
     np.testing.assert_allclose(
         given.decision_function(X.astype(np.uint8)), expected.decision_function(X), atol=1e-5
     )
@@ -78,16 +70,18 @@ def test_every_estimator_on_codes_takes_one(tmp_path):
 
 def test_the_exponential_form_has_a_map_of_random_frequencies():
     """Measured: 0.04 at most."""
-    feature_map = GeneralizedRBFMap(additive=ExactMap(bump), n_frequencies=2000, sigma=2.0)
+    feature_map = kmaps.GeneralizedRBFMap(
+        additive=kmaps.ExactMap(bump), n_frequencies=2000, sigma=2.0
+    )
     Z = feature_map.fit_transform(X)
-    K = gram(X, kernel=bump, sigma=2.0)
+    K = kmaps.gram(X, kernel=bump, sigma=2.0)
     assert K.min() < 0.7
     assert np.abs(Z @ Z.T - K).max() < 0.1
 
 
 def test_a_table_takes_the_nearest_point():
     values = np.diag([1.0, 2.0, 3.0])
-    kernel = TableKernel([0, 1, 4], values)
+    kernel = kmaps.TableKernel([0, 1, 4], values)
     x = np.array([-9, 0.5, 0.6, 2.5, 2.6, 99])
     np.testing.assert_array_equal(kernel(x, x), [1, 1, 2, 2, 3, 3])
     np.testing.assert_array_equal(kernel(x[:, None], np.array([4.0])).shape, (6, 1))
@@ -114,11 +108,11 @@ def summed(x, y):
 
 
 USES = {
-    "AnchorMap": lambda kernel: AnchorMap(kernel, n_anchors=2, shared=False).fit(TWO),
-    "ExactMap": lambda kernel: ExactMap(kernel).fit(TWO),
-    "NystroemMap": lambda kernel: NystroemMap(kernel, dim=1).fit(TWO),
-    "CodedSVC": lambda kernel: CodedSVC(kernel).fit(TWO, [0, 1]),
-    "gram": lambda kernel: gram(TWO, kernel=kernel),
+    "AnchorMap": lambda kernel: kmaps.AnchorMap(kernel, n_anchors=2, shared=False).fit(TWO),
+    "ExactMap": lambda kernel: kmaps.ExactMap(kernel).fit(TWO),
+    "NystroemMap": lambda kernel: kmaps.NystroemMap(kernel, dim=1).fit(TWO),
+    "CodedSVC": lambda kernel: kmaps.CodedSVC(kernel).fit(TWO, [0, 1]),
+    "gram": lambda kernel: kmaps.gram(TWO, kernel=kernel),
 }
 TWO = np.array([[0.0, 0.0], [0.0, 1.0]])
 
@@ -133,7 +127,7 @@ TWO = np.array([[0.0, 0.0], [0.0, 1.0]])
         (infinite, "kernel infinite: it gave a value that is not finite"),
         (summed, r"kernel summed: it gave shape \(\) for arrays of shape .*: write k.x, y. elem"),
         (
-            TableKernel([0, 1], [[0, -1], [-1, 0]]),
+            kmaps.TableKernel([0, 1], [[0, -1], [-1, 0]]),
             "kernel TableKernel: it is not positive semi-definite: .* the eigenvalue -1, and the",
         ),
     ],
@@ -149,7 +143,7 @@ def test_the_offending_feature_and_eigenvalue_are_named():
     smallest = np.linalg.eigvalsh(not_psd(z[:, None], z))[0]
     message = rf"1 \(feature 1\) has the eigenvalue {smallest:.4g}, and the largest"
     with pytest.raises(ConfigError, match=message):
-        AnchorMap(not_psd, 7, shared=False).fit(TWO)
+        kmaps.AnchorMap(not_psd, 7, shared=False).fit(TWO)
 
 
 @pytest.mark.parametrize(
@@ -166,16 +160,16 @@ def test_the_offending_feature_and_eigenvalue_are_named():
 )
 def test_bad_tables(arguments, message):
     with pytest.raises(ConfigError, match=message):
-        TableKernel(*arguments)
+        kmaps.TableKernel(*arguments)
 
 
 def test_bad_arguments():
     with pytest.raises(ConfigError, match="gamma=2: a user's kernel has no gamma"):
-        gram(X, kernel=bump, gamma=2)
+        kmaps.gram(X, kernel=bump, gamma=2)
     with pytest.raises(ConfigError, match="sigma=0: expected a positive number"):
-        gram(X, kernel=bump, sigma=0)
+        kmaps.gram(X, kernel=bump, sigma=0)
     with pytest.raises(ConfigError, match="map=3: expected the name of a kernel, a scalar"):
-        CodedSVC(3).fit(X, Y)
+        kmaps.CodedSVC(3).fit(X, Y)
 
 
 # Eigenvectors of kernel matrices.

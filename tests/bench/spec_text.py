@@ -13,6 +13,19 @@ def text_of(name: str) -> str:
     return (Path(__file__).parent / "experiments" / f"{name}.yaml").read_text()
 
 
+POWERS = """\
+class Powers:
+    def __init__(self, power=0.5):
+        self.power = power
+
+    def fit(self, X, y=None):
+        return self
+
+    def transform(self, X):
+        return X**self.power
+"""
+"""A module of a user with a map."""
+
 GOOD, ROWS, SMALL = map(text_of, ("small", "rows", "two-methods"))
 
 

@@ -10,17 +10,8 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import load_svmlight_file
 
+from kmaps import io
 from kmaps.errors import InputError
-from kmaps.io import (
-    atomic_file,
-    atomic_folder,
-    check_target,
-    encode_file,
-    open_reader,
-    open_writer,
-    read_whole,
-    remove_unfinished,
-)
 from tests.faults.injected import Calls
 
 RNG = np.random.default_rng(1)
@@ -30,7 +21,7 @@ Y = np.arange(11)
 
 
 def write(path, matrix, pieces=(0, 4, 5, 11), **options):
-    with open_writer(path, **options) as writer:
+    with io.open_writer(path, **options) as writer:
         for start, stop in pairwise(pieces):
             writer.write(matrix[start:stop], Y[start:stop])
 
@@ -62,9 +53,9 @@ def test_svm_keeps_the_labels(tmp_path, convert):
 
 
 def test_svm_without_labels_has_zeros_and_without_rows_is_refused(tmp_path):
-    with pytest.raises(InputError, match="need rows"), open_writer(tmp_path / "z.svm") as writer:
+    with pytest.raises(InputError, match="need rows"), io.open_writer(tmp_path / "z.svm") as writer:
         writer.write(None, Y)
-    with open_writer(tmp_path / "a.svm") as writer:
+    with io.open_writer(tmp_path / "a.svm") as writer:
         writer.write(X, None)
     assert [line.split()[0] for line in (tmp_path / "a.svm").read_text().splitlines()] == ["0"] * 11
 
@@ -75,11 +66,11 @@ def test_svm_without_labels_has_zeros_and_without_rows_is_refused(tmp_path):
 @pytest.mark.parametrize("name", ["a.csv", "a.parquet", "a.arrow"])
 def test_tables(tmp_path, name, labels, dtype, convert):
     values = (100 * X / 3).astype(dtype)
-    with open_writer(tmp_path / name) as writer:
+    with io.open_writer(tmp_path / name) as writer:
         for rows in (slice(0, 4), slice(4, 11)):
             writer.write(convert(values)[rows], None if labels is None else labels[rows])
-    reader = open_reader(tmp_path / name, label_column=None if labels is None else "label")
-    loaded, y, _ = read_whole(reader)
+    reader = io.open_reader(tmp_path / name, label_column=None if labels is None else "label")
+    loaded, y, _ = io.read_whole(reader)
     assert reader.columns == ["x0", "x1", "x2", "x3"]
     assert loaded.dtype == ("float64" if name == "a.csv" else dtype)
     np.testing.assert_array_equal(loaded.astype(dtype), values)
@@ -91,7 +82,7 @@ def test_tables(tmp_path, name, labels, dtype, convert):
 @pytest.mark.parametrize("name", ["a.npy", "a.npz", "a.svm", "a.csv", "a.parquet"])
 def test_a_failure_leaves_what_was_there(tmp_path, name, old):
     def fail():
-        with open_writer(tmp_path / name, force=True) as writer:
+        with io.open_writer(tmp_path / name, force=True) as writer:
             writer.write(X, Y)
             raise RuntimeError("stop")
 
@@ -123,17 +114,17 @@ def test_a_folder_that_cannot_be_written_is_told_before_anything_is_made(tmp_pat
     if os.access(tmp_path, os.W_OK):  # root may write everywhere
         monkeypatch.setattr(os, "access", lambda path, mode: bool(os.stat(path).st_mode & 0o222))
     with pytest.raises(InputError) as caught:
-        check_target(tmp_path / "a.npy")
+        io.check_target(tmp_path / "a.npy")
     assert f"{tmp_path}/a.npy: the folder {tmp_path} cannot be written; " in str(caught.value)
     tmp_path.chmod(0o755)
-    check_target(tmp_path / "a.npy")
+    io.check_target(tmp_path / "a.npy")
     with pytest.raises(InputError, match="/dev/null: is not a regular file"):
-        check_target("/dev/null", force=True)
+        io.check_target("/dev/null", force=True)
 
 
 def test_a_file_that_appears_meanwhile_is_kept(tmp_path):
     def race():
-        with atomic_file(tmp_path / "a") as file:
+        with io.atomic_file(tmp_path / "a") as file:
             file.write(b"ours")
             (tmp_path / "a").write_text("theirs")
 
@@ -147,13 +138,13 @@ def test_a_file_is_replaced_where_a_link_leads_and_keeps_its_permissions(tmp_pat
     (tmp_path / "real").write_text("old")
     (tmp_path / "real").chmod(0o600)
     (tmp_path / "link").symlink_to(tmp_path / "real")
-    with atomic_file(tmp_path / "link", force=True) as file:
+    with io.atomic_file(tmp_path / "link", force=True) as file:
         file.write(b"new")
     assert (tmp_path / "link").is_symlink()
     assert (tmp_path / "real").read_text() == "new"
     assert (tmp_path / "real").stat().st_mode & 0o777 == 0o600
     (tmp_path / "plain").touch()
-    with atomic_file(tmp_path / "a"):
+    with io.atomic_file(tmp_path / "a"):
         pass
     assert (tmp_path / "a").stat().st_mode == (tmp_path / "plain").stat().st_mode
 
@@ -161,7 +152,7 @@ def test_a_file_is_replaced_where_a_link_leads_and_keeps_its_permissions(tmp_pat
 def test_a_disk_without_the_space_is_refused_at_once(tmp_path):
     with (
         pytest.raises(InputError, match=r"needs 16000000.0 GB, but .* GB are free in .*; .npz"),
-        open_writer(tmp_path / "a.npy", n_rows=10**15) as writer,
+        io.open_writer(tmp_path / "a.npy", n_rows=10**15) as writer,
     ):
         writer.write(sp.csr_matrix(X), None)
 
@@ -178,8 +169,8 @@ def test_blocks_stay_within_the_memory_asked_for(tmp_path, target):
         seen.append(block.nbytes + out.nbytes)
         return out
 
-    with open_writer(tmp_path / target) as writer:
-        encode_file(open_reader(tmp_path / "a.npy"), writer, encode, memory=8192)
+    with io.open_writer(tmp_path / target) as writer:
+        io.encode_file(io.open_reader(tmp_path / "a.npy"), writer, encode, memory=8192)
     assert max(seen) <= 8192
     assert max(seen) > 4096
     assert sum(seen[1:]) == 4 * values.nbytes  # the first call is for the shape
@@ -191,9 +182,9 @@ def test_sparse_blocks_are_small_where_their_zeros_will_be_written(tmp_path):
     rows = {}
     for target in ("b.npy", "b.npz"):
         seen = []
-        with open_writer(tmp_path / target) as writer:
+        with io.open_writer(tmp_path / target) as writer:
             encode = lambda block, seen=seen: (seen.append(block.shape[0]), block)[1]  # noqa: E731
-            encode_file(open_reader(tmp_path / "a.npz"), writer, encode, memory=80_000)
+            io.encode_file(io.open_reader(tmp_path / "a.npz"), writer, encode, memory=80_000)
         rows[target] = max(seen)
     assert rows == {"b.npy": 10, "b.npz": 500}
     np.testing.assert_array_equal(np.load(tmp_path / "b.npy"), values.toarray())
@@ -212,15 +203,15 @@ def test_unfinished_files_of_a_folder_are_deleted_if_their_processes_have_ended(
     ]
     for name in (dead, *others):
         (tmp_path / name).touch()
-    remove_unfinished(tmp_path)
-    remove_unfinished(tmp_path / "none")
+    io.remove_unfinished(tmp_path)
+    io.remove_unfinished(tmp_path / "none")
     assert sorted(os.listdir(tmp_path)) == sorted(others)
 
 
 def test_the_file_of_a_living_process_is_left_alone(tmp_path):
-    with atomic_file(tmp_path / "a") as first:
+    with io.atomic_file(tmp_path / "a") as first:
         first.write(b"first")
-        with atomic_file(tmp_path / "a") as second:
+        with io.atomic_file(tmp_path / "a") as second:
             second.write(b"second")
         (tmp_path / "a").unlink()
     assert (tmp_path / "a").read_bytes() == b"first"
@@ -228,12 +219,12 @@ def test_the_file_of_a_living_process_is_left_alone(tmp_path):
 
 def test_a_file_is_on_the_disk_before_it_takes_its_name(tmp_path, monkeypatch):
     calls = Calls(monkeypatch.setattr, ("fsync", "replace"))
-    with atomic_file(tmp_path / "a") as file:
+    with io.atomic_file(tmp_path / "a") as file:
         file.write(b"whole")
         assert not calls.counted
     assert list(calls.counted) == ["fsync", "replace"]
     calls.at(0, "input/output error")
-    with pytest.raises(OSError, match="Input/output"), atomic_file(tmp_path / "a", force=True):
+    with pytest.raises(OSError, match="Input/output"), io.atomic_file(tmp_path / "a", force=True):
         pass
     assert (tmp_path / "a").read_bytes() == b"whole"
 
@@ -243,7 +234,7 @@ def test_a_planted_link_is_not_followed(tmp_path):
     (tmp_path / "victim").write_text("precious")
     for name in (f".a.{os.getpid()}.part", f".a.{platform.node()}.{os.getpid()}.part"):
         (tmp_path / name).symlink_to(tmp_path / "victim")
-    with atomic_file(tmp_path / "a") as file:
+    with io.atomic_file(tmp_path / "a") as file:
         file.write(b"ours")
     assert (tmp_path / "victim").read_text() == "precious"
     assert (tmp_path / "a").read_bytes() == b"ours"
@@ -251,7 +242,7 @@ def test_a_planted_link_is_not_followed(tmp_path):
 
 def test_names_as_long_as_names_can_be(tmp_path):
     for name in ("n" * 255, "ü" * 127):
-        with atomic_file(tmp_path / name) as file:
+        with io.atomic_file(tmp_path / name) as file:
             file.write(b"x")
         assert (tmp_path / name).read_bytes() == b"x"
 
@@ -262,13 +253,16 @@ def test_folders_appear_whole_or_not_at_all(tmp_path):
     left = tmp_path / f".rows.zarr.{platform.node()}.{ended.pid}.{'0' * 16}.part"
     left.mkdir()
     (left / "0").write_text("of the dead")
-    with atomic_folder(tmp_path / "rows.zarr") as folder:
+    with io.atomic_folder(tmp_path / "rows.zarr") as folder:
         (folder / "0").write_text("whole")
         assert not left.exists()
         assert not (tmp_path / "rows.zarr").exists()
     assert os.listdir(tmp_path) == ["rows.zarr"]
-    with pytest.raises(FileNotFoundError), atomic_folder(tmp_path / "other") as folder:
+    with pytest.raises(FileNotFoundError), io.atomic_folder(tmp_path / "other") as folder:
         (folder / "nowhere" / "0").touch()
     assert os.listdir(tmp_path) == ["rows.zarr"]
-    with pytest.raises(InputError, match="exists already"), atomic_folder(tmp_path / "rows.zarr"):
+    with (
+        pytest.raises(InputError, match="exists already"),
+        io.atomic_folder(tmp_path / "rows.zarr"),
+    ):
         pass

@@ -77,8 +77,9 @@ def test_every_split_has_the_choice_of_the_first(folder, measured):
         }
         # A run with that C given has the same accuracies.
         given = TEXT.replace(ONCE, f"{{grid: [{first['C']}], unit_norm: true}}")
+        given = given.replace("splits: 6", "splits: 2")
         expected = run(folder, f"given-{method}", given, only=[method]).records
-        assert [row["accuracy"] for row in rows] == [row["accuracy"] for row in expected]
+        assert [row["accuracy"] for row in rows[:2]] == [row["accuracy"] for row in expected]
     assert len({(one["method"], one["C"]) for one in alone}) > 3  # else the test shows nothing
     assert {r["cv_s"] is None for r in measured if r["split"]} == {True}
     assert not {r["key"] for r in measured} & {r["key"] for r in alone}

@@ -5,24 +5,15 @@ import shutil
 
 import pytest
 from commands import kmaps_in
-from spec_text import mistakes, text_of
+from spec_text import POWERS, mistakes, text_of
 
 from kmaps.bench.records.columns import cell_name
 
-MODULE = """\
+MODULE = f"""\
 import numpy as np
 
 
-class Roots:
-    def __init__(self, power=0.5):
-        self.power = power
-
-    def fit(self, X, y=None):
-        return self
-
-    def transform(self, X):
-        return X**self.power
-
+{POWERS.replace("Powers", "Roots")}
 
 class Breaks:
     def fit(self, X, y):

@@ -62,14 +62,11 @@ def test_one_comparison_is_decided_by_its_own_interval():
     assert finding.p == 1.0  # no interval makes it fail
 
 
-def adjusted(*p_values):
-    found = judged("above", 0, [(str(p), at(p, -1)) for p in p_values]).findings
-    return [finding.adjusted_p for finding in found]
-
-
 def test_holm_steps_down_from_the_smallest():
     """The textbook case: 4 · 0.005, 3 · 0.01, then the larger one is kept for the rest."""
-    assert adjusted(0.01, 0.04, 0.03, 0.005) == pytest.approx([0.03, 0.06, 0.06, 0.02], rel=1e-5)
+    given = [(str(p), at(p, -1)) for p in (0.01, 0.04, 0.03, 0.005)]
+    adjusted = [finding.adjusted_p for finding in judged("above", 0, given).findings]
+    assert adjusted == pytest.approx([0.03, 0.06, 0.06, 0.02], rel=1e-5)
 
 
 def test_all_hold_needs_no_correction():

@@ -4,20 +4,10 @@ import hashlib
 
 import pytest
 from commands import kmaps_in
+from spec_text import POWERS
 
 from kmaps.bench.records.file import read_records
 
-MODULE = """\
-class Powers:
-    def __init__(self, power=0.5):
-        self.power = power
-
-    def fit(self, X, y=None):
-        return self
-
-    def transform(self, X):
-        return X**self.power
-"""
 TEXT = """\
 experiment: mine
 dataset: {name: digits, train: 100, test: 50}
@@ -37,7 +27,7 @@ def test_a_run_does_not_go_on_with_other_code(tmp_path, package):
         (tmp_path / package).mkdir()
         code = tmp_path / package / "inner.py"
         (tmp_path / package / "__init__.py").write_text("from .inner import Powers\n")
-    code.write_text(MODULE)
+    code.write_text(POWERS)
     text = TEXT.replace("PACKAGE", package)
     (tmp_path / "mine.yaml").write_text(text.replace("SPLITS", "1"))
     kmaps = kmaps_in(tmp_path)
@@ -49,7 +39,7 @@ def test_a_run_does_not_go_on_with_other_code(tmp_path, package):
     assert records[f"{package}.Powers"]["code"] == expected
     (tmp_path / "mine.yaml").write_text(text.replace("SPLITS", "2"))
     before = (tmp_path / "out/records.jsonl").read_bytes()
-    code.write_text(MODULE.replace("0.5", "0.25"))
+    code.write_text(POWERS.replace("0.5", "0.25"))
     told = (
         f"error: the code of {package} has changed since split 0 ovr {package}.Powers was measured "
         "(cells with the old code: 1): choose another folder for the new code, or restore the "
@@ -61,19 +51,19 @@ def test_a_run_does_not_go_on_with_other_code(tmp_path, package):
         assert refused.stderr == told
     assert (tmp_path / "out/records.jsonl").read_bytes() == before
     kmaps(*RUN[:3], "other", *RUN[4:])
-    code.write_text(MODULE)
+    code.write_text(POWERS)
     kmaps(*RUN)
     assert {record["code"] for record in read_records(tmp_path / "out")} == {None, expected}
 
 
 def test_code_of_a_row_that_failed_may_be_fixed(tmp_path):
     code = tmp_path / "broken_of_a_test.py"
-    code.write_text(MODULE.replace("return X**self.power", "raise ValueError('not yet')"))
+    code.write_text(POWERS.replace("return X**self.power", "raise ValueError('not yet')"))
     (tmp_path / "mine.yaml").write_text(
         TEXT.replace("PACKAGE", "broken_of_a_test").replace("SPLITS", "1")
     )
     kmaps = kmaps_in(tmp_path)
     kmaps(*RUN, code=3)
-    code.write_text(MODULE)
+    code.write_text(POWERS)
     kmaps(*RUN, "--retry-failed")
     assert [record["status"] for record in read_records(tmp_path / "out")] == ["ok", "ok"]

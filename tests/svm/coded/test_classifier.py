@@ -10,46 +10,30 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
-from kmaps import (
-    AnchorMap,
-    CodedSVC,
-    ExactMap,
-    FourierMap,
-    HermiteMap,
-    HomogeneousMap,
-    IntersectionMap,
-    LiblinearSVC,
-    LookupTable,
-    LowDimMap,
-    NystroemMap,
-    SameSignMap,
-    SplineMap,
-    gram,
-    threads,
-)
+import kmaps
 from kmaps.maps import MAPS
 from tests.oracles import machines
 
 # Each with a C for which LIBLINEAR can reach the optimum.
 ADDITIVE = [
-    (HomogeneousMap(order=1), 1.0),
-    (HomogeneousMap("js", order=3), 1.0),
-    (AnchorMap(n_anchors=12, energy=1.0), 1.0),
-    (AnchorMap("js", n_anchors=20, anchors="kmeans", n_neighbors=2), 1.0),
-    (NystroemMap("chi2", dim=4), 1.0),
-    (IntersectionMap(n_bins=15), 1.0),
-    (IntersectionMap(n_bins=9, piece="constant"), 1.0),
-    (ExactMap("intersection"), 0.1),
-    (SplineMap(n_bins=6, degree=0, penalty=1), 0.1),
-    (SplineMap(n_bins=6, degree=1, penalty=0), 1.0),
-    (SplineMap(n_bins=40, degree=2, penalty=0), 1.0),
-    (SplineMap(n_bins=8, degree=1, penalty=1), 0.1),
-    (SplineMap(n_bins=40, degree=3, penalty=1), 0.01),
-    (SplineMap(n_bins=6, degree=2, penalty=2), 0.001),
-    (FourierMap(degree=4), 1.0),
-    (HermiteMap(degree=4), 0.1),
-    (LowDimMap(dim=5), 0.1),
-    (SameSignMap(order=1), 1.0),
+    (kmaps.HomogeneousMap(order=1), 1.0),
+    (kmaps.HomogeneousMap("js", order=3), 1.0),
+    (kmaps.AnchorMap(n_anchors=12, energy=1.0), 1.0),
+    (kmaps.AnchorMap("js", n_anchors=20, anchors="kmeans", n_neighbors=2), 1.0),
+    (kmaps.NystroemMap("chi2", dim=4), 1.0),
+    (kmaps.IntersectionMap(n_bins=15), 1.0),
+    (kmaps.IntersectionMap(n_bins=9, piece="constant"), 1.0),
+    (kmaps.ExactMap("intersection"), 0.1),
+    (kmaps.SplineMap(n_bins=6, degree=0, penalty=1), 0.1),
+    (kmaps.SplineMap(n_bins=6, degree=1, penalty=0), 1.0),
+    (kmaps.SplineMap(n_bins=40, degree=2, penalty=0), 1.0),
+    (kmaps.SplineMap(n_bins=8, degree=1, penalty=1), 0.1),
+    (kmaps.SplineMap(n_bins=40, degree=3, penalty=1), 0.01),
+    (kmaps.SplineMap(n_bins=6, degree=2, penalty=2), 0.001),
+    (kmaps.FourierMap(degree=4), 1.0),
+    (kmaps.HermiteMap(degree=4), 0.1),
+    (kmaps.LowDimMap(dim=5), 0.1),
+    (kmaps.SameSignMap(order=1), 1.0),
 ]
 LOSSES = ("hinge", "squared_hinge")
 
@@ -69,7 +53,7 @@ def nearest(X, levels):
 
 
 def features(model, X):
-    return LookupTable(model.map_.tabulate(model.levels_)).take(nearest(X, model.levels_))
+    return kmaps.LookupTable(model.map_.tabulate(model.levels_)).take(nearest(X, model.levels_))
 
 
 def best_linear(E, signs, C, loss, bias=1.0, class_weight=None):
@@ -98,7 +82,7 @@ def best_linear(E, signs, C, loss, bias=1.0, class_weight=None):
 def test_objective_is_liblinears(histograms, feature_map, C, loss):
     X, y = histograms
     C = C if loss == "hinge" else C / 4
-    model = CodedSVC(feature_map, C, loss=loss, bias=2.0).fit(X, y)
+    model = kmaps.CodedSVC(feature_map, C, loss=loss, bias=2.0).fit(X, y)
     E = np.hstack([features(model, X), np.full((len(X), 1), 2.0)])
     signs = np.where(y == 1, 1.0, -1.0)
     w = best_linear(E[:, :-1], signs, C, loss, bias=2.0)
@@ -123,10 +107,10 @@ def test_every_additive_map_was_tried():
 @pytest.mark.parametrize("loss", LOSSES)
 def test_kernels_are_exact(histograms, kernel, loss):
     X, y = histograms
-    model = CodedSVC(kernel, C=1.0, loss=loss).fit(X, y)
+    model = kmaps.CodedSVC(kernel, C=1.0, loss=loss).fit(X, y)
     assert model.levels_.shape == (1, 256)
     rounded = model.levels_[0][nearest(X, model.levels_)]
-    kernel_matrix = gram(rounded, kernel=kernel) + 1
+    kernel_matrix = kmaps.gram(rounded, kernel=kernel) + 1
     signs = np.where(y == 1, 1.0, -1.0)
     alpha, dual = machines.solve_dual(kernel_matrix, signs, np.ones(len(y)), loss)
     assert model.objective_[0] * (1 - model.duality_gap_[0]) == pytest.approx(dual, rel=1e-3)
@@ -135,36 +119,40 @@ def test_kernels_are_exact(histograms, kernel, loss):
     assert np.abs(model.decision_function(X) - scores).max() < 0.015  # measured: 0.011
     # The levels are fine enough for new samples.
     new = (X[:50] + X[50:100]) / 2
-    expected = gram(new, rounded, kernel=kernel) @ (alpha * signs) + (alpha * signs).sum()
+    expected = kmaps.gram(new, rounded, kernel=kernel) @ (alpha * signs) + (alpha * signs).sum()
     assert np.abs(model.decision_function(new) - expected).max() < 0.03  # measured: 0.011
 
 
 def test_sparse_bins_are_trained_with_their_regularizer(histograms):
     """The machine of two hats a value, with wᵀHw, is that of LIBLINEAR on the unary form."""
     X, y = histograms
-    bins = IntersectionMap(8, sparse=True, upper=1.0)
-    model = CodedSVC(bins, C=0.3, tol=1e-5).fit(X, y)
+    bins = kmaps.IntersectionMap(8, sparse=True, upper=1.0)
+    model = kmaps.CodedSVC(bins, C=0.3, tol=1e-5).fit(X, y)
     assert model.map_.transform(X[:1]).nnz <= 2 * X.shape[1]
-    unary = make_pipeline(IntersectionMap(8, upper=1.0), LiblinearSVC(0.3, loss="hinge", tol=1e-6))
+    unary = make_pipeline(
+        kmaps.IntersectionMap(8, upper=1.0), kmaps.LiblinearSVC(0.3, loss="hinge", tol=1e-6)
+    )
     scores = unary.fit(X, y).decision_function(X)
     # Measured: 0.01, by the levels.
     assert np.abs(model.decision_function(X) - scores).max() < 0.03
-    plain = make_pipeline(bins, LiblinearSVC(0.3, loss="hinge"))
+    plain = make_pipeline(bins, kmaps.LiblinearSVC(0.3, loss="hinge"))
     assert np.abs(plain.fit(X, y).decision_function(X) - scores).max() > 0.1
 
 
 def test_listed_and_dense_codes_give_the_same_machine(digits):
     X, y = digits
     thin = X * (X > 0.7)
-    listed = CodedSVC("chi2", 0.1, tol=1e-5).fit(thin, y)
-    sparse_in = CodedSVC("chi2", 0.1, tol=1e-5).fit(sparse.csr_array(thin), y)
+    listed = kmaps.CodedSVC("chi2", 0.1, tol=1e-5).fit(thin, y)
+    sparse_in = kmaps.CodedSVC("chi2", 0.1, tol=1e-5).fit(sparse.csr_array(thin), y)
     # A kernel of which nothing is zero: no code can be left out.
-    shifted = CodedSVC(ExactMap(lambda x, y: 2 * x * y / np.maximum(x + y, 1e-9)), 0.1, tol=1e-5)
+    shifted = kmaps.CodedSVC(
+        kmaps.ExactMap(lambda x, y: 2 * x * y / np.maximum(x + y, 1e-9)), 0.1, tol=1e-5
+    )
     dense = shifted.fit(thin + 0, y)
     stored = int((thin > 0).sum())
     for model in (listed, sparse_in, dense):
         assert model.codes_bytes_ == 3 * stored + 8 * (len(y) + 1)
-    full = CodedSVC("chi2", 0.1, tol=1e-5).fit(X, y)
+    full = kmaps.CodedSVC("chi2", 0.1, tol=1e-5).fit(X, y)
     assert full.codes_bytes_ == X.size + 8 * (len(y) + 1)
     np.testing.assert_array_equal(listed.model_.weights, sparse_in.model_.weights)
     for form in (np.asarray, sparse.csr_array, sparse.csr_matrix, sparse.csc_array):
@@ -183,9 +171,9 @@ def _by_hand(model, X):
 
 def test_csr_whose_zeros_do_not_map_to_zero(digits):
     X, y = digits
-    feature_map = SplineMap(n_bins=5, degree=1, penalty=1)
-    dense = CodedSVC(feature_map, 0.1, tol=1e-5).fit(X, y)
-    thin = CodedSVC(feature_map, 0.1, tol=1e-5).fit(sparse.csr_array(X), y)
+    feature_map = kmaps.SplineMap(n_bins=5, degree=1, penalty=1)
+    dense = kmaps.CodedSVC(feature_map, 0.1, tol=1e-5).fit(X, y)
+    thin = kmaps.CodedSVC(feature_map, 0.1, tol=1e-5).fit(sparse.csr_array(X), y)
     np.testing.assert_array_equal(dense.model_.weights, thin.model_.weights)
     np.testing.assert_array_equal(
         dense.decision_function(X), thin.decision_function(sparse.csr_array(X))
@@ -196,8 +184,8 @@ def test_csr_whose_zeros_do_not_map_to_zero(digits):
 def test_same_model_on_any_number_of_threads(digits, n_blocks):
     models = []
     for n in (1, 2, 3):
-        with threads(n):
-            models.append(CodedSVC("chi2", 0.1, n_blocks=n_blocks).fit(*digits))
+        with kmaps.threads(n):
+            models.append(kmaps.CodedSVC("chi2", 0.1, n_blocks=n_blocks).fit(*digits))
         assert (models[-1].n_blocks_ == n_blocks).all()
     for model in models[1:]:
         assert model.model_.weights.tobytes() == models[0].model_.weights.tobytes()
@@ -205,7 +193,9 @@ def test_same_model_on_any_number_of_threads(digits, n_blocks):
 
 
 def test_the_seed_is_the_order(digits):
-    first, same, other = (CodedSVC("chi2", 0.1, random_state=s).fit(*digits) for s in (3, 3, 4))
+    first, same, other = (
+        kmaps.CodedSVC("chi2", 0.1, random_state=s).fit(*digits) for s in (3, 3, 4)
+    )
     assert first.model_.weights.tobytes() == same.model_.weights.tobytes()
     assert first.model_.weights.tobytes() != other.model_.weights.tobytes()
     np.testing.assert_allclose(first.objective_, other.objective_, rtol=1e-3)
@@ -214,11 +204,11 @@ def test_the_seed_is_the_order(digits):
 @pytest.mark.parametrize("loss", LOSSES)
 def test_a_path_from_warm_starts_is_cheap(digits, loss):
     grid = (0.01, 0.02, 0.05, 0.1, 0.2)
-    model = CodedSVC("chi2", loss=loss, warm_start=True)
+    model = kmaps.CodedSVC("chi2", loss=loss, warm_start=True)
     passes, cold_passes = 0, 0
     for C in grid:
         model.set_params(C=C).fit(*digits)
-        cold = CodedSVC("chi2", C, loss=loss).fit(*digits)
+        cold = kmaps.CodedSVC("chi2", C, loss=loss).fit(*digits)
         np.testing.assert_allclose(model.objective_, cold.objective_, rtol=1e-3)
         assert (model.duality_gap_ <= 1e-3).all()
         passes, cold_passes = passes + model.n_iter_.sum(), cold_passes + cold.n_iter_.sum()

@@ -20,13 +20,6 @@ STRAIGHT, SQUARED = INSENSITIVE["epsilon_insensitive"], INSENSITIVE["squared_eps
 KINDS = {"hinge": "hinge", "squared": "squared_hinge", "svr": STRAIGHT(0.1), "ridge": SQUARED(0.0)}
 
 
-def problem_of(kind):
-    rng = np.random.default_rng(1)
-    costs, targets = rng.random(80) + 0.5, rng.normal(size=80)
-    y = targets if kind in ("svr", "ridge") else SIGNS
-    return stated(CODES, y, TABLES, KINDS[kind], costs)
-
-
 def dual(task, alpha):
     signed = task.signs * alpha
     cost = task.epsilon * np.abs(alpha) + task.ridge * alpha**2 / 2
@@ -35,9 +28,11 @@ def dual(task, alpha):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_climb_gains_what_it_says_within_the_bounds(kind):
-    problem = problem_of(kind)
+    rng = np.random.default_rng(1)
+    costs, targets = rng.random(80) + 0.5, rng.normal(size=80)
+    y = targets if kind in ("svr", "ridge") else SIGNS
+    problem = stated(CODES, y, TABLES, KINDS[kind], costs)
     task = problem.task
-    rng = np.random.default_rng(2)
     alpha = rng.uniform(0, 0.4, 80) * (rng.random(80) < 0.8)
     if task.two_sided:
         alpha *= rng.choice([-1, 1], 80)
