@@ -1,4 +1,5 @@
-"""Models on codes and maps for collections of Dask: see `BlockwiseSVC` and `BlockwiseMap`.
+"""Models on codes and maps for collections of Dask: see `BlockwiseSVC`,
+`BlockwiseMappedSVC` and `BlockwiseMap`.
 
 It needs the extra ``cluster``: ``pip install 'PATH[cluster]'`` with a checkout or a wheel as PATH.
 Commands use the other names, for files and folders that all workers see: `connected` gives a
@@ -11,10 +12,12 @@ from kmaps.dask.chunks import joined, kept, mapped
 from kmaps.dask.classifier import BlockwiseSVC
 from kmaps.dask.cluster import called, connected
 from kmaps.dask.folders import SharedRows, check_output, column_names, labels_of, rows_of, write
+from kmaps.dask.mapped import BlockwiseMappedSVC
 from kmaps.dask.maps import BlockwiseMap
 
 __all__ = [
     "BlockwiseMap",
+    "BlockwiseMappedSVC",
     "BlockwiseSVC",
     "SharedRows",
     "called",

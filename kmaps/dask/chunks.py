@@ -14,6 +14,7 @@ import numpy as np
 from dask.delayed import Delayed
 from numpy.typing import DTypeLike, NDArray
 from scipy.sparse import issparse
+from sklearn.utils.validation import check_is_fitted
 
 from kmaps.codes.levels import RunningColumns
 from kmaps.errors import ConfigError, InputError
@@ -155,6 +156,7 @@ class Summary:
 
     columns: RunningColumns  # ranges, the distinct values if they are few, the number of rows
     sample: AnyMatrix | None  # some of the rows
+    labels: NDArray  # of the sample; empty without labels
     classes: NDArray  # the labels that occur; empty without labels
     counts: NDArray  # how often they occur
     digests: list[str]  # the digest of each block with its labels
@@ -193,14 +195,17 @@ def _summarised(X: AnyMatrix, y: Any, most: int, rows: int) -> Summary:
     if y is not None and np.shape(y) != (X.shape[0],):
         raise InputError(f"a block of {X.shape[0]} rows has labels of shape {np.shape(y)}")
     columns, sample = RunningColumns(most), None
+    step = -(-X.shape[0] // rows) if X.shape[0] and rows else 1
     if X.shape[0]:
         columns.add(X)
         if rows:
-            sample = X[:: -(-X.shape[0] // rows)]
+            sample = X[::step]
     if y is None:
-        return Summary(columns, sample, np.empty(0), np.empty(0, np.int64), [])
-    classes, counts = np.unique(np.asarray(y), return_counts=True)
-    return Summary(columns, sample, classes, counts, [data_digest(X, y)])
+        return Summary(columns, sample, np.empty(0), np.empty(0), np.empty(0, np.int64), [])
+    y = np.asarray(y)
+    classes, counts = np.unique(y, return_counts=True)
+    labels = y[::step] if rows else y[:0]
+    return Summary(columns, sample, labels, classes, counts, [data_digest(X, y)])
 
 
 def _merged(parts: list[Summary]) -> Summary:
@@ -210,12 +215,13 @@ def _merged(parts: list[Summary]) -> Summary:
     samples = [part.sample for part in parts if part.sample is not None]
     sample = stacked(samples) if samples else None
     labelled = [part for part in parts if len(part.classes)] or parts[:1]
+    labels = np.concatenate([part.labels for part in labelled])
     classes = np.unique(np.concatenate([part.classes for part in labelled]))
     counts = np.zeros(len(classes), np.int64)
     for part in labelled:
         counts[np.searchsorted(classes, part.classes)] += part.counts
     digests = [digest for part in parts for digest in part.digests]
-    return Summary(columns, sample, classes, counts, digests)
+    return Summary(columns, sample, labels, classes, counts, digests)
 
 
 def mapped(
@@ -237,6 +243,28 @@ def mapped(
         raise InputError(f"X has {given} features, expected {n_features}, as in fit")
     lengths = X.chunks[0] if isinstance(X, da.Array) else (np.nan,) * len(blocks)
     return joined(blocks, lengths, dtype, shape)
+
+
+class Lazy:
+    """A classifier whose workers have ``_plain``, the same model without the cluster."""
+
+    n_features_in_: int
+    classes_: NDArray
+    _plain: Callable[[], Any]
+
+    def decision_function(self, X: Any) -> Any:
+        """Return scores: of a collection lazily, block by block; of an array immediately."""
+        check_is_fitted(self)
+        width = len(self.classes_) if len(self.classes_) > 2 else None
+        score = self._plain().decision_function
+        lazy = is_collection(X)
+        return mapped(X, score, self.n_features_in_, np.float64, width) if lazy else score(X)
+
+    def predict(self, X: Any) -> Any:
+        """Return the class of each row, lazily or not as :meth:`decision_function` does."""
+        check_is_fitted(self)
+        of, dtype = self._plain().predict, self.classes_.dtype
+        return mapped(X, of, self.n_features_in_, dtype, None) if is_collection(X) else of(X)
 
 
 def joined(

@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kmaps.dask import team as tasks
-from kmaps.dask.chunks import Summary, is_collection, labelled, mapped, merged_in_steps, summary_of
+from kmaps.dask.chunks import Lazy, Summary, labelled, merged_in_steps, summary_of
 from kmaps.dask.cluster import answering
 from kmaps.dask.team import DaskTeam, LostBlocks
 from kmaps.errors import ConfigError, InputError
@@ -44,7 +44,7 @@ class CodesThere:
 
 
 @dataclass(eq=False, repr=False)
-class BlockwiseSVC(CodedSVC):
+class BlockwiseSVC(Lazy, CodedSVC):
     """`kmaps.CodedSVC` for samples in the memory of many computers, too large for one of them.
 
     What it learns is the same, and :meth:`save` writes the same files. It refuses ``penalty``,
@@ -208,21 +208,6 @@ class BlockwiseSVC(CodedSVC):
         total = merged_in_steps(partial(client.submit, sum, pure=False), counts)
         self.codes_bytes_ = sum(client.gather(client.map(tasks.codes_bytes, rows, pure=False)))
         return deviations(model, client.gather(total))
-
-    def decision_function(self, X: Any) -> Any:
-        """Return scores: of a collection lazily, block by block; of an array immediately."""
-        if not is_collection(X):
-            return super().decision_function(X)
-        check_is_fitted(self)
-        width = len(self.classes_) if len(self.classes_) > 2 else None
-        return mapped(X, self._plain().decision_function, self.n_features_in_, np.float64, width)
-
-    def predict(self, X: Any) -> Any:
-        """Return the class of each row, lazily or not as :meth:`decision_function` does."""
-        if not is_collection(X):
-            return super().predict(X)
-        check_is_fitted(self)
-        return mapped(X, self._plain().predict, self.n_features_in_, self.classes_.dtype, None)
 
     def save(
         self, path: str | Path, *, force: bool = False, record: Mapping[str, Any] | None = None

@@ -15,11 +15,12 @@ from distributed import ActorFuture, Client, LocalCluster
 from scipy.sparse import csr_matrix
 
 import kmaps
-from kmaps import HomogeneousMap, SplineMap
-from kmaps.dask import BlockwiseSVC
+from kmaps import HomogeneousMap, LandmarkSVC, RandomFeatureSVC, SplineMap
+from kmaps.dask import BlockwiseMappedSVC, BlockwiseSVC
 from kmaps.dask.cluster import connected
 from kmaps.dask.team import DaskTeam
 from kmaps.errors import ConfigError, InputError
+from kmaps.models.mapped_rows import MappedRows
 from kmaps.svm.coded import block
 
 N, D = 600, 40
@@ -160,6 +161,57 @@ def test_sparse_samples_several_classes_and_maps_that_learn(client):
     assert there.n_blocks_.max() <= 4
     np.testing.assert_allclose(there.objective_, here.objective_, rtol=2e-2)
     assert (there.predict(X) == here.predict(X)).mean() > 0.95
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LandmarkSVC(n_landmarks=40, C="auto", class_weight="balanced", probability=True),
+        LandmarkSVC("rbf", 40, C=30.0, sigma=None, multiclass="ovo", random_state=3),
+        RandomFeatureSVC("exp-js", 60, loss="squared_hinge", sigma=0.7),
+    ],
+)
+@pytest.mark.parametrize("form", [np.asarray, csr_matrix])
+def test_a_model_on_a_map_is_the_one_in_memory(client, data, model, form, tmp_path):
+    """The first block lacks classes, the second one rows."""
+    X, y = data[0][:300], np.where(np.arange(300) < 100, "a", np.where(data[1][:300], "b", "c"))
+    here, cuts = model.fit(form(X), y), [slice(0, 96), slice(96, 96), slice(96, 300)]
+    samples, labels = ([dask.delayed(of[cut]) for cut in cuts] for of in (form(X), y))
+    there = BlockwiseMappedSVC(model).fit(samples, labels)
+    found = dask.compute(there.decision_function(samples), there.predict(samples))
+    scores, predicted = map(np.concatenate, found)
+    np.testing.assert_allclose(scores, here.decision_function(form(X)), atol=1e-5)
+    np.testing.assert_array_equal(predicted, here.predict(form(X)))
+    there.model_.save(tmp_path / "model.npz")
+    loaded = kmaps.load_model(tmp_path / "model.npz")
+    np.testing.assert_array_equal(loaded.predict(form(X)), predicted)
+
+
+def test_a_sample_chooses_landmarks_and_many_outputs_are_in_a_file(client, data, monkeypatch):
+    monkeypatch.setattr("kmaps.dask.chunks._SAMPLE_ROWS", N // 2)  # every second row
+    monkeypatch.setattr("kmaps.models.mapped_rows.MOST_VALUES", 100)
+    model = LandmarkSVC(n_landmarks=30, C=10.0, tol=1e-6, sigma=None)
+    there = BlockwiseMappedSVC(model).fit(*chunked(data)).model_
+    assert there.encoded_bytes_ == 0
+    row_map = kmaps.LandmarkMap(n_landmarks=30, random_state=0).fit(data[0][::2])
+    here = model.fit(MappedRows(row_map, None, row_map.transform(data[0])), data[1])
+    differences = there.decision_function(data[0]) - here.decision_function(data[0])
+    assert np.abs(differences).max() < 0.009  # 0.003 measured, of two orders of the rows
+
+
+def test_what_is_refused_for_models_on_a_map(client, data):
+    X, y = chunked(data)
+    for model, labels, message in (
+        (LandmarkSVC(C=-1, sigma=None), y, "C=-1: expected a positive number"),
+        (LandmarkSVC(n_landmarks=0), y, "n_landmarks=0: expected a whole number"),
+        (BlockwiseSVC(), y, r"model=BlockwiseSVC\(\): expected a LandmarkSVC or RandomFeatureSVC"),
+        (LandmarkSVC(), y[:400], "400 labels for 600 rows"),
+        (LandmarkSVC(), da.zeros(N, chunks=200), "y has one class only"),
+    ):
+        with pytest.raises((ConfigError, InputError), match=message):
+            BlockwiseMappedSVC(model).fit(X, labels)
+    with pytest.raises(InputError, match="no samples"):
+        BlockwiseMappedSVC(LandmarkSVC()).fit(X[:0], y[:0])
 
 
 def test_what_is_refused(client, data, tmp_path):

@@ -1,0 +1,101 @@
+"""Models that are linear on a map of all features, whose samples a cluster of Dask encodes."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+from hashlib import sha256
+from types import SimpleNamespace
+from typing import Any, Self
+
+import numpy as np
+from dask.delayed import Delayed
+from distributed import Client, get_client
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+
+from kmaps.dask.chunks import Lazy, Summary, labelled, mapped, summary_of
+from kmaps.dask.cluster import answering
+from kmaps.errors import ConfigError, InputError
+from kmaps.models import choose_width
+from kmaps.models.choice import AUTO
+from kmaps.models.mapped_rows import map_rows
+from kmaps.models.mapped_svc import MappedSVC
+from kmaps.svm.learner import refuse_one_class
+
+_AHEAD = 4  # blocks for each thread of the workers that are encoded at a time
+
+
+class BlockwiseMappedSVC(Lazy, ClassifierMixin, BaseEstimator):
+    """A `kmaps.LandmarkSVC` or `kmaps.RandomFeatureSVC` for collections of Dask.
+
+    The fitted copy is ``model_``, which has the attributes and ``save``; ``n_rows_`` and
+    ``blocks_sha256_`` are as in `BlockwiseSVC`.
+
+    Landmarks, and a width and C that are "auto", come from a sample of 10,000 rows, evenly spaced
+    and as many in each block, or from all rows if there are no more: then the model is the one that
+    ``model`` learns from them in memory. The samples are read twice; the workers encode them. The
+    outputs, 4 bytes each, come to this process, which trains: more than 2²⁸ are in a temporary file
+    (in TMPDIR).
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from kmaps import LandmarkSVC
+    >>> from kmaps.dask import BlockwiseMappedSVC
+    >>> X = da.random.default_rng(0).random((300, 4), chunks=(100, 4))
+    >>> y = X[:, 0] > X[:, 1]
+    >>> with Client(processes=False, n_workers=1, dashboard_address=":0"):
+    ...     model = BlockwiseMappedSVC(LandmarkSVC(n_landmarks=50, C=10.0)).fit(X, y)
+    ...     bool((model.predict(X) == y).mean().compute() > 0.9)
+    True
+    """
+
+    def __init__(self, model: MappedSVC, client: Client | None = None):
+        self.model = model
+        self.client = client
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Choose landmarks and widths, let the workers encode, and train on the outputs.
+
+        X and y, and the errors, are as for `BlockwiseSVC.fit`.
+        """
+        if not isinstance(self.model, MappedSVC):
+            raise ConfigError(f"model={self.model!r}: expected a LandmarkSVC or RandomFeatureSVC")
+        model: Any = clone(self.model)
+        chosen = AUTO in (model.sigma, model.C)
+        if not chosen:
+            model._check_parameters()  # before all samples are read
+        client, (samples, labels) = self.client or get_client(), labelled(X, y)
+        with answering():
+            known: Summary = client.gather(client.compute(summary_of(samples, labels, 0, True)))
+            if known.sample is None:
+                raise InputError("no samples: expected at least one row")
+            refuse_one_class(known.classes)
+            if chosen:
+                choice = choose_width(model, known.sample, known.labels)
+                model.set_params(sigma=choice.sigma, C=choice.C)
+            first = known.sample[:1]
+            of_sample = SimpleNamespace(sample=lambda: known.sample, blocks=lambda: [first])
+            row_map = model.prepare_rows(of_sample).map
+            encoded = partial(_outputs, client, row_map, samples)
+            # What comes is encoded: here a map that changes nothing takes it.
+            same = SimpleNamespace(fit=id, transform=np.asarray, n_outputs_=row_map.n_outputs_)
+            rows = replace(map_rows(same, None, encoded), map=row_map)
+            self.model_ = model.fit(rows, np.concatenate(client.gather(client.compute(labels))))
+        self.n_rows_, self.n_features_in_ = len(rows), known.columns.n_columns
+        self.classes_ = known.classes
+        self.blocks_sha256_ = sha256("\n".join(known.digests).encode()).hexdigest()
+        return self
+
+    def _plain(self) -> Any:
+        return self.model_
+
+
+def _outputs(client: Client, row_map: Any, blocks: list[Delayed]) -> Iterator[NDArray]:
+    """Yield the outputs of blocks, in order, of which the workers encode some at a time."""
+    some = _AHEAD * max(1, sum(client.nthreads().values()))
+    for start in range(0, len(blocks), some):
+        parts, width = blocks[start : start + some], row_map.n_outputs_
+        there = mapped(parts, row_map.transform, row_map.n_features_in_, np.float32, width)
+        yield from client.gather(client.compute(there))
