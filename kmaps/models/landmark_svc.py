@@ -5,7 +5,6 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.random import RandomState
 from numpy.typing import NDArray
 from sklearn.base import clone
 
@@ -102,16 +101,6 @@ class LandmarkSVC(MappedSVC):
     _: KW_ONLY
     sigma: Any = "auto"
     landmarks: str = "kmeans"
-    loss: str = "hinge"
-    multiclass: str = "ovr"
-    bias: float = 1.0
-    tol: float = 1e-3
-    max_iter: int = 200
-    class_weight: dict | str | None = None
-    probability: str | bool | None = None
-    warm_start: bool = False
-    random_state: int | RandomState | None = 0
-    verbose: int = 0
 
     _stored = STORED["LandmarkSVC"]
     _read = staticmethod(read_landmarks)

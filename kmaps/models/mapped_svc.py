@@ -2,11 +2,13 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.random import RandomState
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
@@ -26,7 +28,22 @@ from kmaps.svm.probabilities import ProbabilisticClassifier
 from kmaps.svm.reduction import Labels, combine_scores
 
 
-class MappedSVC(ProbabilisticClassifier):
+@dataclass(eq=False, repr=False)
+class _Shared:
+    _: KW_ONLY
+    loss: str = "hinge"
+    multiclass: str = "ovr"
+    bias: float = 1.0
+    tol: float = 1e-3
+    max_iter: int = 200
+    class_weight: dict | str | None = None
+    probability: str | bool | None = None
+    warm_start: bool = False
+    random_state: int | RandomState | None = 0
+    verbose: int = 0
+
+
+class MappedSVC(_Shared, ProbabilisticClassifier):
     """A classifier that is linear on the outputs of a map of all features, and has a width.
 
     A subclass has the parameters of `RandomFeatureSVC` that are not of its map.
@@ -38,7 +55,6 @@ class MappedSVC(ProbabilisticClassifier):
     coef_: NDArray
     map_: Any
     sigma_: float
-    warm_start: bool
 
     _stored: ClassVar[tuple[str, ...]]  # the parameters in files
 

@@ -85,7 +85,12 @@ class PositionAngleMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Find the maps; of X only the number of columns matters, which the patch's shape says."""
-        self._check_parameters()
+        for name, least in (("height", 2), ("width", 2), ("angle_dim", 1), ("position_dim", 1)):
+            check_whole(name, getattr(self, name), least)
+        check_positive("angle_width", self.angle_width)
+        check_positive("position_width", self.position_width)
+        check_choice("kind", self.kind, KINDS)
+        check_flag("normalize", self.normalize)
         X = validate_data(self, X, dtype=[np.float64, np.float32])
         if X.shape[1] != self.height * self.width:
             raise InputError(
@@ -111,14 +116,6 @@ class PositionAngleMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             norms = np.linalg.norm(out, axis=1, keepdims=True)
             out /= np.where(norms == 0, 1, norms)
         return out
-
-    def _check_parameters(self) -> None:
-        for name, least in (("height", 2), ("width", 2), ("angle_dim", 1), ("position_dim", 1)):
-            check_whole(name, getattr(self, name), least)
-        check_positive("angle_width", self.angle_width)
-        check_positive("position_width", self.position_width)
-        check_choice("kind", self.kind, KINDS)
-        check_flag("normalize", self.normalize)
 
     def _positions(self) -> NDArray:
         """Return the positions (pixels, 2) of the pixels, from 0 to 1 along the longer side."""

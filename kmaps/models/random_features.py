@@ -6,7 +6,6 @@ from types import SimpleNamespace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.random import RandomState
 from numpy.typing import NDArray
 from scipy.linalg import qr
 from scipy.sparse import csr_matrix
@@ -116,16 +115,6 @@ class RandomFeatureSVC(MappedSVC):
     order: int = 1
     sigma: Any = None
     structure: str = "dense"
-    loss: str = "hinge"
-    multiclass: str = "ovr"
-    bias: float = 1.0
-    tol: float = 1e-3
-    max_iter: int = 200
-    class_weight: dict | str | None = None
-    probability: str | bool | None = None
-    warm_start: bool = False
-    random_state: int | RandomState | None = 0
-    verbose: int = 0
 
     _dispatches: ClassVar[bool] = True
     _stored = STORED["RandomFeatureSVC"]
