@@ -45,7 +45,10 @@ def command(runs: tuple[Path, ...], wanted: tuple[str, ...], form: str) -> None:
         raise click.UsageError(f"got one run, {runs[0]}: expected two or more")
     check_measures(wanted)
     held = []
-    for name, path in zip(_short(runs), runs, strict=True):
+    names = [path.resolve().name for path in runs]
+    if len(set(names)) < len(names):
+        names = [str(path) for path in runs]
+    for name, path in zip(names, runs, strict=True):
         records = read_records(path)
         held.append(compared_runs.Run(name, records, read_correct(path, records)))
     chosen = wanted or shown_of(held[0].records).measures(held[0].records)
@@ -56,9 +59,3 @@ def command(runs: tuple[Path, ...], wanted: tuple[str, ...], form: str) -> None:
         "json": compared_runs.as_json,
     }
     say(forms[form](held, rows), nl=False)
-
-
-def _short(runs: tuple[Path, ...]) -> list[str]:
-    """Return the names of the folders; the whole paths where two folders have one name."""
-    short = [path.resolve().name for path in runs]
-    return short if len(set(short)) == len(short) else [str(path) for path in runs]

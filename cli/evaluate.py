@@ -111,7 +111,9 @@ def command(
 
     by_name = _as_names(found)
     for target in confusion:
-        _write(target, force, found, _confusion_rows(found), "confusion")
+        counts = zip(found.labels.tolist(), found.confusion.tolist(), strict=True)
+        rows = [["true", *found.classes.tolist()], *([label, *of] for label, of in counts)]
+        _write(target, force, found, rows, "confusion")
     for target in reliability:
         bins = by_name["calibration"]["bins"]
         rows = [[*bins[0]], *([*one.values()] for one in bins)]
@@ -215,11 +217,6 @@ def _as_names(found: "Evaluation") -> dict[str, Any]:
         "confusion": found.confusion.tolist(),
         "calibration": calibration,
     }
-
-
-def _confusion_rows(found: "Evaluation") -> list[list[Any]]:
-    rows = zip(found.labels.tolist(), found.confusion.tolist(), strict=True)
-    return [["true", *found.classes.tolist()], *([label, *counts] for label, counts in rows)]
 
 
 def _csv(rows: list[list[Any]]) -> str:

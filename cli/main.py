@@ -194,14 +194,6 @@ def _in_plain_letters(error: UnicodeError) -> tuple[str, int]:
     return "".join(_PLAIN.get(character, "?") for character in lacking), error.end
 
 
-def _tolerate_small_encodings() -> None:
-    """Let text for people be printed whatever the encoding of a terminal."""
-    codecs.register_error("kmaps.plain", _in_plain_letters)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="kmaps.plain")
-
-
 def _say_warning(message: Warning | str, *_: object, **__: object) -> None:
     say(f"warning: {one_line(message)}", err=True)
 
@@ -259,6 +251,9 @@ def main() -> None:
     gc.set_threshold(_KEPT_BEFORE_COLLECTING, 50, 50)
     sys.meta_path.insert(0, _LeanFixes())
     _fill_closed_streams()
-    _tolerate_small_encodings()
+    codecs.register_error("kmaps.plain", _in_plain_letters)  # for terminals of small encodings
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="kmaps.plain")
     warnings.showwarning = _say_warning
     cli(prog_name="kmaps")

@@ -158,7 +158,9 @@ def _predict(
         for X, y in read_blocks(reader, memory=int(memory * 1e6), progress=report):
             decision = model.decision_function(X)
             found.append(model.classes_[winners(decision)])
-            writer.write(found[-1], {what: _table(model, what, decision) for what in tables})
+            scores = {"scores": decision.reshape(len(decision), -1)}
+            scores |= {"proba": model.probabilities_of(decision)} if "proba" in tables else {}
+            writer.write(found[-1], {what: scores[what] for what in tables})
             given += [] if y is None else [y]
         labels = np.concatenate(found)
         if truth is None and given:
@@ -173,12 +175,6 @@ def _predict(
         tally["accuracy"] = tally["correct"] / len(labels)
         tally |= {"unknown_rows": len(strange), "unknown_labels": np.unique(strange).tolist()}
     return tally | {"predict_s": perf_counter() - start - compiled.seconds}
-
-
-def _table(model: Any, what: str, decision: "NDArray") -> "NDArray":
-    if what == "proba":
-        return model.probabilities_of(decision)
-    return decision.reshape(len(decision), -1)
 
 
 def _labels_of_file(reader: "Reader", y: "NDArray", classes: "NDArray") -> "NDArray | None":

@@ -30,12 +30,6 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 EXPERIMENTS = (ROOT / "experiments" / "README.md").read_text()
 
 
-def shell_lines() -> list[str]:
-    text = (ROOT / "docs" / "command-line.md").read_text() + USER_DATA
-    blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
-    return [line for block in blocks for line in block.splitlines() if line]
-
-
 def write_user_data(folder):
     section = USER_DATA.split("## User data")[1]
     [experiment] = re.findall(r"```yaml\n(.*?)```", section, re.DOTALL)[:1]
@@ -71,7 +65,9 @@ def test_commands_run(tmp_path):
     for folder in ("runs", "results"):
         shutil.copytree(ROOT / "results" / "quickstart", tmp_path / folder / "quickstart")
     (tmp_path / "runs" / "quickstart" / "README.md").unlink()
-    lines = shell_lines()
+    text = (ROOT / "docs" / "command-line.md").read_text() + USER_DATA
+    blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
+    lines = [line for block in blocks for line in block.splitlines() if line]
     assert len(lines) >= 8
     kmaps = kmaps_in(tmp_path)
     for line in lines:

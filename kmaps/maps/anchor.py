@@ -143,14 +143,11 @@ class AnchorMap(SteppedMap):
         if self.has_codes:
             self._set_steps(codebook, _window_means(at_anchors, codebook))
         else:
-            self._set_lines(Codebook(self.anchors_, low, high), at_anchors)
-
-    def _set_lines(self, codebook: Codebook, at_anchors: NDArray) -> None:
-        """Store the lines between the anchors: straight from one's outputs to the next's."""
-        self.shared_curve_ = codebook.shared
-        self.low_ = np.resize(codebook.low, self.n_features_in_)
-        self.high_ = np.resize(codebook.high, self.n_features_in_)
-        self._codebook, self.table_ = codebook, at_anchors
+            # Lines between the anchors, straight from one's outputs to the next's.
+            self._codebook, self.table_ = Codebook(self.anchors_, low, high), at_anchors
+            self.shared_curve_ = self._codebook.shared
+            self.low_ = np.resize(self._codebook.low, self.n_features_in_)
+            self.high_ = np.resize(self._codebook.high, self.n_features_in_)
 
     def _curve(self, x: NDArray, feature: NDArray) -> NDArray:
         if self.has_codes:

@@ -81,7 +81,7 @@ class RandomFeatures(FeatureMap):
         X = validate_data(self, X, accept_sparse="csr")
         self._check_parameters()
         self._n_embedded = self._fit_embedding(X)
-        self.sigma_ = self._width(X)
+        self.sigma_ = float(width_of(self._mean_distance(X)) if self.sigma is None else self.sigma)
         pair = check_random_state(self.random_state).randint(2**32, size=2, dtype=np.uint32)
         self.key_ = int(pair.view(np.uint64)[0])
         self.frequency_version_ = FREQUENCY_VERSION
@@ -208,9 +208,6 @@ class RandomFeatures(FeatureMap):
         _check_feature_names_in(self, input_features)
         pairs = ((f"cos{j}", f"sin{j}") for j in self.frequency_indices_)
         return np.array([name for pair in pairs for name in pair], object)
-
-    def _width(self, X: Any) -> float:
-        return width_of(self._mean_distance(X)) if self.sigma is None else float(self.sigma)
 
     def _with(self, lineages: NDArray, n_drawn: int) -> Self:
         """Return a copy with the frequencies of some lineages."""

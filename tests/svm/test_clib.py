@@ -35,11 +35,6 @@ def X():
     return X
 
 
-def expected_rows(X, bias):
-    tail = [(X.shape[1] + 1, bias)] if bias else []
-    return [[(j + 1, float(x)) for j, x in enumerate(row) if x != 0] + tail for row in X]
-
-
 def test_a_node_is_what_both_libraries_use():
     from liblinear.liblinear import feature_node
     from libsvm.svm import svm_node
@@ -56,7 +51,9 @@ def test_a_node_is_what_both_libraries_use():
 def test_features_become_liblinear_rows(X, form, dtype, bias, block_values, monkeypatch):
     monkeypatch.setattr(clib, "_BLOCK_VALUES", block_values)
     rows = feature_rows(form(X.astype(dtype)), bias)
-    assert read_back(rows) == expected_rows(X, bias)
+    tail = [(X.shape[1] + 1, bias)] if bias else []
+    expected = [[(j + 1, float(x)) for j, x in enumerate(row) if x != 0] + tail for row in X]
+    assert read_back(rows) == expected
     assert rows.n_columns == X.shape[1] + (bias > 0)
     assert rows.nodes.nbytes == 16 * (np.count_nonzero(X) + len(X) * (2 if bias else 1))
 

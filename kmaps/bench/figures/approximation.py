@@ -1,6 +1,6 @@
 """Figures of approximations of kernels: curves over inputs, ratios and differences; spectra."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -212,18 +212,12 @@ def draw_decay(records: Sequence[Record], path: Path) -> None:
             if all(bounds):
                 series.append(Series(panel, "", dims, bounds, "thin", hue=label))
                 series.append(Series(panel, "dotted: its bound", [], [], "thin", look=_GREY))
-        ticks = _ticks(record["dim"] for line in lines.values() for record in line)
+        ticks: list[int] = []  # with room between their labels
+        for dim in sorted({record["dim"] for line in lines.values() for record in line}):
+            if not ticks or dim > 1.2 * ticks[-1]:
+                ticks.append(dim)
         x[panel] = Axis("outputs" if joint else "outputs per feature", log=True, at=ticks)
     draw_series(series, path, x, Axis("largest error", log=True), size=(4.4, 3.6), sharey=True)
-
-
-def _ticks(dims: Iterable[int]) -> list[int]:
-    """Return numbers of outputs that leave room between their labels."""
-    ticks: list[int] = []
-    for dim in sorted(set(dims)):
-        if not ticks or dim > 1.2 * ticks[-1]:
-            ticks.append(dim)
-    return ticks
 
 
 def draw_periods(records: Sequence[Record], path: Path) -> None:

@@ -91,7 +91,16 @@ def draw_lines(lines: Sequence[TileLine], bar: Bar, path: Path, axes_are: str = 
             ax.set_axis_off()
         axes[0].set_ylabel(wrapped(heading), fontsize="small")
     figure.supxlabel(axes_are, fontsize="small")
-    _draw_bar(figure, grid, bar)
+    drawn = figure.colorbar(
+        ScalarMappable(cmap=bar.colors),
+        ax=grid,
+        location="right",
+        shrink=min(0.6, 2 / len(grid)),  # at most as high as two tiles
+        aspect=20,
+    )
+    places = bar.places or np.linspace(0, 1, len(bar.texts))
+    drawn.set_ticks(places, labels=bar.texts, fontsize="small")
+    drawn.set_label(bar.title, fontsize="small")
     save_heat(figure, path, bar.colors)
 
 
@@ -119,19 +128,6 @@ def _draw(ax: Axes, title: str, tile: Tile, colors: str) -> None:
     ax.set_yticks(ends, texts, fontsize="x-small")
     ax.set_title(title, fontsize="small")
     ax.set_xlabel(tile.note, fontsize="x-small")
-
-
-def _draw_bar(figure: Figure, grid: NDArray, bar: Bar) -> None:
-    drawn = figure.colorbar(
-        ScalarMappable(cmap=bar.colors),
-        ax=grid,
-        location="right",
-        shrink=min(0.6, 2 / len(grid)),  # at most as high as two tiles
-        aspect=20,
-    )
-    places = bar.places or np.linspace(0, 1, len(bar.texts))
-    drawn.set_ticks(places, labels=bar.texts, fontsize="small")
-    drawn.set_label(bar.title, fontsize="small")
 
 
 # ---- the figures

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -27,7 +26,11 @@ def draw_places(records: Sequence[Record], arrays: Mapping[str, Arrays], path: P
     table = figure.subplots(len(shown), n_images, squeeze=False)
     for axes, (method, of) in zip(table, shown, strict=True):
         for i, ax in enumerate(axes):
-            _panel(ax, of, i)
+            ax.imshow(of[f"image{i}"], cmap="gray", vmin=0, vmax=1, interpolation="nearest")
+            for name, color in (("within", _WITHIN), ("along", _ALONG)):
+                down, right = of[f"{name}{i}"].T
+                ax.scatter(right, down, s=1.5, color=color, linewidths=0, rasterized=True)
+            ax.set_axis_off()
         style.title(axes[0], method)
     handles = [
         Line2D([], [], color=color, marker="o", linestyle="none", markersize=4)
@@ -36,11 +39,3 @@ def draw_places(records: Sequence[Record], arrays: Mapping[str, Arrays], path: P
     labels = ["along the boundary of important regions", "elsewhere"]
     style.legend_of(figure, handles, labels)
     style.save(figure, path)
-
-
-def _panel(ax: Axes, of: Arrays, i: int) -> None:
-    ax.imshow(of[f"image{i}"], cmap="gray", vmin=0, vmax=1, interpolation="nearest")
-    for name, color in (("within", _WITHIN), ("along", _ALONG)):
-        down, right = of[f"{name}{i}"].T
-        ax.scatter(right, down, s=1.5, color=color, linewidths=0, rasterized=True)
-    ax.set_axis_off()

@@ -35,21 +35,13 @@ def _period(period: float | str | None) -> str:
     return f"{period} period" if isinstance(period, str) else f"Λ = {plain(period)}"
 
 
-def _pool(pool: Any) -> str:
-    return f"{pool} pool" if isinstance(pool, str) else f"pool Ω{'₀₁₂₃₄₅₆₇₈₉'[pool]}"
-
-
-def _ratio(ratio: float | None) -> str:
-    return "ratio of the data" if ratio is None else f"ratio {plain(ratio)}"
-
-
 _FORMULAS: dict[str, Callable[[Any], str]] = {
     "=outputs": lambda order: f"r = {2 * order + 1}",
     "=outputs_of_both_signs": lambda order: f"r = {2 * (2 * order + 1)}",
     "=neighbours": lambda n: "{}" if n == 1 else f"{n}-{{}}",
     "=period": _period,
-    "=pool": _pool,
-    "=ratio": _ratio,
+    "=pool": lambda p: f"{p} pool" if isinstance(p, str) else f"pool Ω{'₀₁₂₃₄₅₆₇₈₉'[p]}",
+    "=ratio": lambda ratio: f"ratio {plain(ratio)}" if ratio is not None else "ratio of the data",
 }
 
 

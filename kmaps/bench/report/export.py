@@ -68,13 +68,11 @@ def as_parquet(records: Iterable[Record]) -> bytes:
 
 
 def _line(record: Record, names: Iterable[str]) -> dict[str, Any]:
-    line = {name: _plain(record.get(name)) for name in names}
+    line = {name: record.get(name) for name in names}
+    nested = {name: v for name, v in line.items() if isinstance(v, dict | list)}
+    line |= {name: json.dumps(value, sort_keys=True) for name, value in nested.items()}
     repeats = record.get("repeats", [])
     for measure in MEASURES.values():
         if measure.unit == "s" and len(measure.columns) == 1 and measure.repeats(record):
             line[measure.columns[0]] = measure.value(record)
     return {**line, TIMED: len(repeats)}
-
-
-def _plain(value: Any) -> Any:
-    return json.dumps(value, sort_keys=True) if isinstance(value, dict | list) else value

@@ -126,16 +126,13 @@ def falls_table(records: Iterable[Record]) -> Table:
     """Return a table of how each error falls; without rows where none was varied."""
     lines = []
     for fall in falls(records):
-        ends = [f"{fall.values[i]:.3g} at {_place(fall, i)}" for i in (0, -1)]
+        spaced = fall.over == SPACING
+        at = [f"ε = 1/{1 / of:.0f}" if spaced else f"D = {of:,.0f}" for of in fall.at]
+        ends = [f"{fall.values[i]:.3g} at {at[i]}" for i in (0, -1)]
         law = f"{fall.over}^{fall.exponent:.2f}"
         lines.append([fall.kernel, fall.label, ERRORS[fall.quantity], law, *ends])
     head = ["kernel", "map", "error", "as", "at one end", "at the other"]
     return Table(head, lines, texts=3)
-
-
-def _place(fall: PowerLaw, i: int) -> str:
-    at = fall.at[i]
-    return f"ε = 1/{1 / at:.0f}" if fall.over == SPACING else f"D = {at:,.0f}"
 
 
 # ---- errors of random maps

@@ -164,19 +164,13 @@ class GlobalSearch:
                 spare = (gain - self._aim()) / self._mass()
                 self.certificates.insert(0, np.r_[0, np.cumsum(ceilings <= spare)])
                 return fit.error, bound
-            wider = self._with_violated(chosen, box, ceilings)
+            worst_two = [low + np.argsort(ceilings[low:high])[-2:] for low, high in box]
+            ends = [end for cells in worst_two for end in (cells, cells + 1)]
+            wider = np.union1d(chosen, np.concatenate(ends))
             if len(wider) == len(chosen):
                 self._suggest(box, chosen, fit.x)
                 return fit.error, bound
             chosen = wider
-
-    def _with_violated(self, chosen: NDArray, box: Box, ceilings: NDArray) -> NDArray:
-        """Add the ends of each interval's worst cells to the columns."""
-        ends = []
-        for low, high in box:
-            worst = low + np.argsort(ceilings[low:high])[-2:]
-            ends += [worst, worst + 1]
-        return np.union1d(chosen, np.concatenate(ends))
 
     def _read(self, dual: NDArray) -> tuple[float, NDArray, NDArray]:
         """Return the best bound that a dual proves, its q, and an upper bound of q on each cell.

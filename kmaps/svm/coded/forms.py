@@ -83,18 +83,6 @@ class Layout:
 def choose(tables: Tables, wanted: str = "auto") -> Layout:
     """Return the wanted form, or the one with the least `cost`."""
     check_choice("form", wanted, ("auto", *FORMS))
-    _check_size(tables)
-    if wanted == "auto":
-        wanted = min(FORMS, key=lambda name: cost(tables, name))
-    layout = {"low-rank": _low_rank, "full": _full, "local": _local, "two-level": _two_level}
-    made = layout[wanted](tables)
-    if made is None:
-        raise ConfigError(f"form={wanted!r}: {_ONLY[wanted]}; choose form='auto'")
-    return made
-
-
-def _check_size(tables: Tables) -> None:
-    """Refuse tables whose products single precision cannot hold, or takes for zero."""
     largest = float(_squares(tables.values).max())
     if tables.scale is not None:
         largest *= float(tables.scale.max())
@@ -105,6 +93,13 @@ def _check_size(tables: Tables) -> None:
             f"single precision and takes {smallest:g} to {most:g}; multiply the features by a "
             "number"
         )
+    if wanted == "auto":
+        wanted = min(FORMS, key=lambda name: cost(tables, name))
+    layout = {"low-rank": _low_rank, "full": _full, "local": _local, "two-level": _two_level}
+    made = layout[wanted](tables)
+    if made is None:
+        raise ConfigError(f"form={wanted!r}: {_ONLY[wanted]}; choose form='auto'")
+    return made
 
 
 def cost(tables: Tables, name: str) -> float:

@@ -141,13 +141,8 @@ def _exact(kernel: ScalarKernel | str, levels: NDArray) -> NDArray:
         )
     if isinstance(kernel, str):
         return get_kernel(kernel)(levels[0][:, None], levels[0][None, :])
-    return check_mercer(kernel, np.unique(levels[0]))[_places(levels[0])]
-
-
-def _places(levels: NDArray) -> tuple[NDArray, NDArray]:
-    """Return the places of pairs of levels in the matrix of the different ones."""
-    places = np.unique(levels, return_inverse=True)[1]
-    return np.ix_(places, places)  # type: ignore[return-value]
+    different, places = np.unique(levels[0], return_inverse=True)
+    return check_mercer(kernel, different)[np.ix_(places, places)]
 
 
 def _neighbours(values: NDArray) -> tuple[NDArray[np.intp], NDArray] | None:

@@ -156,6 +156,7 @@ class ClassificationKind(SampledKind):
 
     def cells(self, experiment: Classification) -> list[Cell]:
         rows = list(_rows(experiment))
+        of_solver = experiment.learner.settings
         return [
             Cell(
                 **experiment.cell_fields,
@@ -163,7 +164,7 @@ class ClassificationKind(SampledKind):
                 kernel=kernel,
                 split=split,
                 reduction=reduction,
-                settings=_shared_settings(experiment.learner, row),
+                settings={k: v for k, v in of_solver(row.solver).items() if k not in row.learner},
                 C=experiment.C.of_cell,
             )
             for split in range(experiment.splits)
@@ -233,12 +234,6 @@ def _rows(experiment: Classification) -> Iterator[tuple[Row, str]]:
     for classifier in experiment.classifiers:
         learner = searched({"search": classifier.search})
         yield Row(classifier.estimator, classifier.params, BY_ITSELF, learner), ""
-
-
-def _shared_settings(learner: Learner, row: Row) -> dict[str, Any]:
-    """Return the settings of a row's solver, but for the ones that the row itself names."""
-    settings = learner.settings(row.solver)
-    return {name: value for name, value in settings.items() if name not in row.learner}
 
 
 def _scaled(cell: Cell, split: Any) -> Any:

@@ -1,6 +1,6 @@
 """Pairs: how near additive maps are to their kernels on pairs of samples, and their storage."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, PositiveInt
@@ -94,13 +94,15 @@ class PairsKind(SampledKind):
             Cell(
                 **experiment.cell_fields,
                 setting=_setting(experiment, columns),
-                row=row,
+                row=Row(entry["map"], params),
                 kernel=kernel,
                 split=split,
                 options={"columns": columns, "sigma": experiment.sigma},
             )
             for split in range(experiment.splits)
-            for row, kernel, columns in _rows(experiment)
+            for entry in experiment.maps
+            for kernel, params in map_rows(entry, experiment.kernels, self.row_keys)
+            for columns in listed(entry.get("columns"))
         ]
 
     def batches(self, cells: Sequence[Cell]) -> list[list[Cell]]:
@@ -149,13 +151,6 @@ def _setting(experiment: Pairs, columns: int | None) -> str:
     drawn = experiment.uniform
     words = [f"values uniform in {drawn.range}"] if drawn else []
     return ", ".join([*words, *([f"{columns} of the features"] if columns else [])])
-
-
-def _rows(experiment: Pairs) -> Iterator[tuple[Row, str, int | None]]:
-    for entry in experiment.maps:
-        for kernel, params in map_rows(entry, experiment.kernels, PairsKind.row_keys):
-            for columns in listed(entry.get("columns")):
-                yield Row(entry["map"], params), kernel, columns
 
 
 KIND = PairsKind()
