@@ -55,11 +55,6 @@ def write_parts():
     FRAME[14:].to_csv("test.csv", index=False)
 
 
-def write_labels():
-    np.save("X.npy", X)
-    FRAME[["kind", "who", "row"]].to_csv("y.csv", index=False)
-
-
 CASES = {
     "csv": lambda: files("t.csv", **COLUMNS),
     "parquet": lambda: FRAME.to_parquet("t.parquet") or files("t.parquet", **COLUMNS),
@@ -68,7 +63,11 @@ CASES = {
         np.savez("t.npz", X=X, kind=KINDS, who=WHO, row=range(20)) or files("t.npz", **COLUMNS)
     ),
     "parts": lambda: write_parts() or files("train.csv", "test.csv", **COLUMNS),
-    "labels": lambda: write_labels() or files("X.npy", labels={"": Path("y.csv")}, **COLUMNS),
+    "labels": lambda: (
+        np.save("X.npy", X)
+        or FRAME[["kind", "who", "row"]].to_csv("y.csv", index=False)
+        or files("X.npy", labels={"": Path("y.csv")}, **COLUMNS)
+    ),
 }
 
 

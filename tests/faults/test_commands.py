@@ -131,16 +131,13 @@ class Case:
         shutil.rmtree(self.folder)
 
 
-def chosen(total: int, most: int) -> list[int]:
-    return sorted({round(i * (total - 1) / (most - 1)) for i in range(most)})
-
-
 @pytest.mark.parametrize("fault", [*SIGNALS, TWICE, *ERRORS])
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_fault_at_a_call_of_the_system(forked, ready, tmp_path, record_property, name, fault):
     prepared = ready(name)
     calls = prepared[2].calls
-    numbers = chosen(sum(calls.values()), MOST_CALLS.get(name, 6))
+    last, most = sum(calls.values()) - 1, MOST_CALLS.get(name, 6)
+    numbers = sorted({round(i * last / (most - 1)) for i in range(most)})
     for number in numbers:
         case = Case(forked, prepared, name, tmp_path / str(number), old=number % 2 == 1)
         pid = forked.start(case.folder, case.arguments, fault={"call": fault, "at": number})
