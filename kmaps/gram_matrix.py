@@ -296,7 +296,7 @@ class _Pairs:
 
 def _walking_cost(walked: SampleMatrix, others: SampleMatrix) -> float:
     """Return the vector operations that a compiled loop spends."""
-    return walked.stored_per_row * len(walked) * -(-len(others) // loops.LANES)
+    return walked.filled_per_row * len(walked) * -(-len(others) // loops.LANES)
 
 
 def _block_sizes(rows: SampleMatrix, columns: SampleMatrix) -> tuple[int, int]:
@@ -330,4 +330,6 @@ def _store_symmetric(
         first = right
     below = block[first - start :]
     target[first : start + len(block), left:right] = below
-    target[left:right, first : start + len(block)] = below.T
+    for i in range(0, len(below), loops.LANES):  # a strip that stays in a core's cache
+        strip = below[i : i + loops.LANES]
+        target[left:right, first + i : first + i + len(strip)] = strip.T

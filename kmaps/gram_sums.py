@@ -81,7 +81,7 @@ class _Loop:
         # A chunk has some 96 values of a row: a loop worth starting, a short sum and, of dense
         # rows, a tile of 24 KB, within a core's first cache; of doubles, half as many.
         wanted = 96 if self.dtype is np.float32 else 48
-        chunk = wanted * X.n_features / min(X.stored_per_row, Y.stored_per_row)
+        chunk = wanted * X.n_features / min(X.filled_per_row, Y.filled_per_row)
         self.width = int(np.clip(chunk, wanted, 2048))
 
     def context(self) -> AbstractContextManager:

@@ -276,6 +276,12 @@ class SampleMatrix:
         stored = self.matrix.nnz if issparse(self.matrix) else self.matrix.size
         return max(stored / len(self), 1.0)
 
+    @cached_property
+    def filled_per_row(self) -> float:
+        """Mean number of values of a row that are not zero, at least one."""
+        values = self.matrix.data if issparse(self.matrix) else self.matrix
+        return max(np.count_nonzero(values) / len(self), 1.0)
+
     def draw(self, n: int, seed: int) -> "SampleMatrix":
         """Return ``n`` different rows drawn at random; all of them when there are no more."""
         if n >= len(self):

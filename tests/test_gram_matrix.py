@@ -56,7 +56,7 @@ def test_sklearn_identity():
     expected = (sums + additive_chi2_kernel(X.astype(float), Y.astype(float))) / 2
     np.testing.assert_allclose(gram(X, Y), expected, rtol=6e-7)  # measured: 2e-7
     distance = -additive_chi2_kernel(X.astype(float), Y.astype(float))
-    np.testing.assert_allclose(squared_distance(X, Y), distance, rtol=3.5e-7)  # measured: 1.2e-7
+    np.testing.assert_allclose(squared_distance(X, Y), distance, rtol=8e-7)  # measured: 4e-7
 
 
 TILE = loops.LANES
@@ -178,6 +178,9 @@ def test_a_row_far_larger_spoils_no_other(kernel):
 def test_zeros_of_either_row_count(name, zeros):
     X, Y = histograms(5, 700, zeros), histograms(70, 700, zeros, seed=1)
     expected = oracle.squared_distance(X, Y, name)
+    # Stored zeros change nothing, also not how sums are cut.
+    stored = gram(sparse.csr_array(X), sparse.csr_array(Y), kernel=name)
+    assert name in ("hellinger", "linear") or (gram(X, Y, kernel=name) == stored).all()
     for of_x, of_y in ((np.asarray, np.asarray), (sparse.csr_array, sparse.csr_array)):
         # Measured: 3e-7.
         got = squared_distance(of_x(X), of_y(Y), kernel=name)
