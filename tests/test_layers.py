@@ -71,7 +71,7 @@ FLOORS = {
     "< probabilities < grouplasso < coded liblinear libsvm smo < kernel_svc < pruning",
     "svm/coded": "tables problem < descent block < forms rounds < training < model products sparse "
     "< estimator < streamed < classifier regressor < folds",
-    "dask": "cluster chunks team < classifier mapped maps folders",
+    "dask": "cluster chunks team < classifier mapped_svc maps folders",
     "svm/grouplasso": "problem < classifier",
     "models": "mapped_rows patches choice landmarks_graph < landmarks stored < block_descent "
     "widths page evaluation outputs < mapped_svc < random_features landmark_svc kernel_svc_cv "

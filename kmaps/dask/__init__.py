@@ -12,7 +12,7 @@ from kmaps.dask.chunks import joined, kept, mapped
 from kmaps.dask.classifier import BlockwiseSVC
 from kmaps.dask.cluster import called, connected
 from kmaps.dask.folders import SharedRows, check_output, column_names, labels_of, rows_of, write
-from kmaps.dask.mapped import BlockwiseMappedSVC
+from kmaps.dask.mapped_svc import BlockwiseMappedSVC
 from kmaps.dask.maps import BlockwiseMap
 
 __all__ = [
