@@ -89,26 +89,31 @@ def train_there(
     """Train a model with the parameters of ``model``; return it, the facts, and the record."""
     from kmaps import showing
     from kmaps.cli.train_model import record_of
-    from kmaps.dask import BlockwiseSVC, column_names
+    from kmaps.dask import BlockwiseMappedSVC, BlockwiseSVC, column_names
     from kmaps.io import whole_labels
     from kmaps.models import training_facts
     from kmaps.svm import CodedSVC
 
-    if not isinstance(model, CodedSVC):
-        raise ConfigError("--cluster trains on codes, not on random frequencies; leave it out")
     if isinstance(costs, str) or len(costs) > 1:
         raise ConfigError("-C: give one value with --cluster; choose it on a part of the rows")
-    model.set_params(C=costs[0], n_blocks="auto")
+    model.set_params(C=costs[0])
+    coded = isinstance(model, CodedSVC)
+    there: Any = BlockwiseMappedSVC(model, client)
+    if coded:
+        there = BlockwiseSVC.like(model.set_params(n_blocks="auto"), client)
     with stage_bars(quiet=quiet) as report, showing(report):
-        there = BlockwiseSVC.like(model, client).fit(*_labelled(source, labels, label_column))
-    there.classes_ = whole_labels(there.classes_)
-    facts = training_facts(there, there.n_rows_, [], None)
-    facts |= {"n_blocks": int(there.n_blocks_.max()), "index_base": None}
-    facts |= {"blocks_sha256": there.blocks_sha256_}
-    facts |= {"code_s": there.timings_["convert_s"], "train_s": there.timings_["train_s"]}
+        there.fit(*_labelled(source, labels, label_column))
+    model = there if coded else there.model_
+    model.classes_ = whole_labels(model.classes_)
+    facts = training_facts(model, there.n_rows_, [], None)
+    facts |= {"n_blocks": int(there.n_blocks_.max())} if coded else {}
+    facts |= {"index_base": None, "blocks_sha256": there.blocks_sha256_}
+    reading = "code_s" if coded else "encode_s"
+    facts[reading] = model.timings_["convert_s" if coded else "encode_s"]
+    facts["train_s"] = model.timings_["train_s"]
     names = column_names(source)
     columns = names and [name for name in names if name != label_column]
-    return there, facts, record_of(there, facts, source, label_column, columns)
+    return model, facts, record_of(model, facts, source, label_column, columns)
 
 
 def _labelled(source: str, labels: str | None, label_column: str | None) -> tuple[str, Any]:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
+from time import perf_counter
 from types import SimpleNamespace
 from typing import Any, Self
 
@@ -66,6 +67,7 @@ class BlockwiseMappedSVC(Lazy, ClassifierMixin, BaseEstimator):
         chosen = AUTO in (model.sigma, model.C)
         if not chosen:
             model._check_parameters()  # before all samples are read
+        started = perf_counter()
         client, (samples, labels) = self.client or get_client(), labelled(X, y)
         with answering():
             known: Summary = client.gather(client.compute(summary_of(samples, labels, 0, True)))
@@ -82,7 +84,9 @@ class BlockwiseMappedSVC(Lazy, ClassifierMixin, BaseEstimator):
             # What comes is encoded: here a map that changes nothing takes it.
             same = SimpleNamespace(fit=id, transform=np.asarray, n_outputs_=row_map.n_outputs_)
             rows = replace(map_rows(same, None, encoded), map=row_map)
+            encode_s = perf_counter() - started
             self.model_ = model.fit(rows, np.concatenate(client.gather(client.compute(labels))))
+        self.model_.timings_["encode_s"] = encode_s
         self.n_rows_, self.n_features_in_ = len(rows), known.columns.n_columns
         self.classes_ = known.classes
         self.blocks_sha256_ = sha256("\n".join(known.digests).encode()).hexdigest()

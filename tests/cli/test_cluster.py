@@ -15,7 +15,7 @@ import pytest
 from commands import kmaps, refused
 from distributed import Client, LocalCluster
 
-from kmaps import AnchorMap, load_model
+from kmaps import AnchorMap, LandmarkSVC, load_model
 from kmaps.dask import called
 from kmaps.errors import ConfigError
 from kmaps.io import data_digest
@@ -94,6 +94,22 @@ def test_the_commands_of_the_page_on_scale_run(address):
     assert np.mean(np.load("labels.npy") == Y) > 0.6
 
 
+@pytest.mark.parametrize("sigma", [0.5, "auto"])
+def test_a_model_on_landmarks_is_the_one_in_memory(address, sigma):
+    given = ["--kernel", "exp-chi2", "--set", "n_landmarks=30", "--set", f"sigma={sigma}", "-C", 9]
+    done = kmaps(
+        "train", "rows.npy", "m.npz", "--labels", "labels.npy", *given, "--cluster", address
+    )
+    here = LandmarkSVC(n_landmarks=30, sigma=sigma, C=9.0).fit(X, Y)
+    assert (
+        f"300 rows of 6 features, 2 classes: 30 landmarks at sigma {here.sigma_:.3g}, 0.0 MB, "
+        in done.stdout
+    )
+    np.testing.assert_allclose(
+        load_model("m.npz").decision_function(X), here.decision_function(X), atol=1e-5
+    )
+
+
 def test_a_map_learns_from_all_rows_or_those_of_another_file(address):
     np.save("few.npy", X[:50])
     options = ["--map", "anchor", "--cluster", address]
@@ -162,10 +178,6 @@ LABELLED = "train rows.npy m.npz --labels labels.npy "
             "--label-column king: expected one of bin0, bin1",
         ),
         (LABELLED + "-C 1,2", "-C: give one value with --cluster; choose it on a part of the rows"),
-        (
-            LABELLED + "--map random-fourier",
-            "--cluster trains on codes, not on random frequencies; leave it out",
-        ),
         (LABELLED + "--set smooth=5", "smooth=5: not for clusters; leave it out"),
         (LABELLED + "--folds 3", "--folds: not with --cluster; leave it out"),
     ],
