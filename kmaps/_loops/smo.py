@@ -70,7 +70,8 @@ def descend(kernel, part, packed, tol, budget):
         best = _fill_gains(part, row, high, part.diagonal[i], gains)
         j = _first(gains, part.falls, best)
         other = _row(kernel, part, packed, j, i)
-        step = _exchange(part, i, j, _curved(part.diagonal[i] + part.diagonal[j] - 2 * row[j]))
+        curved = part.diagonal[i] + part.diagonal[j] - 2 * row[j]
+        step = _exchange(part, i, j, curved if curved > 0 else _CURVATURE)
         high, low = _move(part.gradient, row, other, step, part.rises, part.falls)
     return budget, high, low
 
@@ -82,11 +83,6 @@ def subtract_products(kernel, known, dual, places, out):
         row, factor = kernel[known[k]], dual[k]
         for i in range(len(places)):
             out[i] -= factor * np.float64(row[places[i]])
-
-
-@njit(**COMPILED)
-def _curved(curvature):
-    return curvature if curvature > 0 else _CURVATURE
 
 
 @njit(**COMPILED)

@@ -106,7 +106,8 @@ def atomic_file(path: str | Path, *, force: bool = False, tidy: bool = True) -> 
     target = check_target(path, force=force)
     partial = _unfinished(target, tidy)
     try:
-        with open(partial, "w+b", opener=_create) as file:
+        # A new file with an unpredictable name: nobody can plant a link there beforehand.
+        with open(partial, "x+b") as file:
             if target.exists():
                 os.chmod(partial, stat.S_IMODE(target.stat().st_mode))
             yield file
@@ -154,11 +155,6 @@ def remove_unfinished(folder: Path) -> None:
     if folder.is_dir():
         node = f".{_node()}"
         _remove_of_the_dead(folder, lambda stem: stem.startswith(".") and stem.endswith(node))
-
-
-def _create(path: str, flags: int) -> int:
-    # A new file with an unpredictable name: nobody can plant a link there beforehand.
-    return os.open(path, flags | os.O_EXCL, 0o666)
 
 
 def _node() -> str:

@@ -121,7 +121,8 @@ class CsvReader(_TextReader):
         if first is None:
             raise self._refuse("is empty, expected one row of numbers per line")
         fields = _fields(first[1])
-        titled = any(column in fields for column in self._named) or not any(map(_is_value, fields))
+        values = [one for one in fields if is_number(one) or one.lower() in ("true", "false")]
+        titled = any(column in fields for column in self._named) or not values
         self._header_line = first[0] if titled else 0
         if titled and "\ufffd" in "".join(fields):
             raise self._refuse("its header is not text in UTF-8; save the file in UTF-8", first[0])
@@ -188,11 +189,6 @@ def _joined(group: Lines) -> bytes:
     if b"\r" in content:
         content = content.replace(b"\r\n", b"\n")
     return content if content.endswith(b"\n") else content + b"\n"
-
-
-def _is_value(field: str) -> bool:
-    """Return whether a field is no name of a column: a number, or a truth value."""
-    return is_number(field) or field.lower() in ("true", "false")
 
 
 def _fields(line: bytes) -> list[str]:
