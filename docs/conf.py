@@ -70,7 +70,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "kmaps"
 html_static_path = ["_static", "_build/static"]
 html_css_files = ["vendor/katex/katex.min.css", "site.css"]
-html_js_files = ["math.js"]
+html_js_files = ["math.js", "tables.js"]
 html_favicon = "_static/icon.svg"
 html_context = {"default_mode": "auto"}
 # Pages without others below them need no list of those.
