@@ -91,9 +91,7 @@ def draw_series(
         style.title(ax, panel if titles else "")
         style.plain(ax, grid=grid)
         if notes and notes.get(panel):
-            ax.text(
-                0.02, 0.02, style.as_text(notes[panel]), transform=ax.transAxes, fontsize="small"
-            )
+            ax.text(0.02, 0.02, style.as_text(notes[panel]), transform=ax.transAxes, size="small")
         if legend_each:
             place: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.16)}
             ax.legend(ncols=2, frameon=False, fontsize="x-small", **place)

@@ -312,9 +312,7 @@ def _row_mistakes(entry: dict[str, Any], default: str) -> Iterator[tuple[Place, 
             yield place, f"expected true or false, got {value!r}"
     name = str(entry.get("map"))
     if "coded" not in listed(entry.get("solver", default)):
-        yield from (
-            ((key,), "needs solver: coded") for key in ("form", "calibrate") if key in entry
-        )
+        yield from (((k,), "needs solver: coded") for k in ("form", "calibrate") if k in entry)
     elif name in maps.MAPS and not maps.has_tables(name):
         where = "solver" if "solver" in entry else "map"
         yield (where,), f"the {name} map has no tables; solver: coded needs them"
