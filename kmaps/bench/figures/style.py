@@ -205,13 +205,15 @@ def save(figure: Figure, path: Path) -> None:
 
 
 def _write(drawn: BytesIO, path: Path, palette: Image.Image | None = None) -> None:
-    """Write what was drawn; PNG with 256 colours, which is a third of the size."""
+    """Write what was drawn; PNG with 256 colours, rare ones too: a third of the size."""
     with atomic_file(path, force=True) as file:
         if path.suffix.lower() != ".png":
             file.write(drawn.getvalue())
             return
         with Image.open(drawn) as image:
-            few = image.convert("RGB").quantize(palette=palette, dither=Image.Dither.NONE)
+            few = image.convert("RGB").quantize(
+                method=Image.Quantize.MAXCOVERAGE, palette=palette, dither=Image.Dither.NONE
+            )
         few.save(file, format="PNG", optimize=True)
 
 

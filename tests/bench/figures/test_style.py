@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from PIL import Image
 
 from kmaps.bench.figures import SUFFIXES, style
 from kmaps.bench.figures.costs import draw_front
@@ -76,3 +77,13 @@ def test_names_are_text_in_figures(tmp_path):
     for name in "abcd":
         texts = "".join(ElementTree.parse(tmp_path / f"{name}.svg").getroot().itertext())
         assert r"$\frac$^ \x1b\ud800 <&" in texts
+
+
+def test_a_png_keeps_rare_colours(tmp_path):
+    figure = Figure(figsize=(4, 3))
+    places = np.random.default_rng(0).random((300, 2))
+    figure.subplots().scatter(*places.T, color=[(*place, 0.5, 0.4) for place in places])
+    figure.text(0.5, 0.5, "o", color="#ff00ff")
+    style.save(figure, tmp_path / "a.png")
+    shown = np.asarray(Image.open(tmp_path / "a.png").convert("RGB"), int)
+    assert np.abs(shown - (255, 0, 255)).max(axis=2).min() <= 8
