@@ -181,10 +181,7 @@ def _estimate(keys: Sequence[str], published: Path) -> str:
         return "there is no estimate: no record of these cells is published"
     parts = []
     if known.seconds is not None:
-        minutes = known.seconds / 60
-        longer = f"{minutes:.0f} min" if minutes < 120 else f"{minutes / 60:.1f} h"
-        took = f"{known.seconds:.3g} s" if minutes < 2 else longer
-        parts.append(f"{took} one after the other")
+        parts.append(f"{_duration(known.seconds)} one after the other")
     if known.peak_bytes is not None:
         parts.append(f"at most {known.peak_bytes / 1e6:,.0f} MB beyond the data")
     return (
@@ -192,6 +189,12 @@ def _estimate(keys: Sequence[str], published: Path) -> str:
         f"{_shown(published)} ({known.where}): {', '.join(parts) or 'neither time nor memory'}; "
         "reading the data and extracting features take additional time"
     )
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.3g} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
 def _shown(path: Path) -> Path:

@@ -186,9 +186,7 @@ def user_gram(
     r"""Return :math:`K(x, y) = \sum_j k(x_j, y_j)`, or with sigma its exponential form (n, m)."""
     rows = _dense(X)
     columns = rows if Y is None else _dense(Y)
-    values = np.unique(np.concatenate([rows.ravel(), columns.ravel()]))
-    spread = np.linspace(0, len(values) - 1, min(len(values), _POINTS)).astype(int)
-    check_mercer(kernel, values[spread])
+    check_mercer(kernel, _spread(rows, columns))
     out = np.empty((len(rows), len(columns)), np.float32)
     diagonals = [np.asarray(kernel(Z, Z), float).sum(axis=1) for Z in (rows, columns)]
 
@@ -208,3 +206,9 @@ def user_gram(
 def _dense(X: SampleMatrix) -> NDArray[np.float64]:
     matrix = X.matrix.toarray() if sparse.issparse(X.matrix) else X.matrix
     return matrix.astype(np.float64)
+
+
+def _spread(*parts: NDArray) -> NDArray[np.float64]:
+    """Return some of the values, from the least to the largest."""
+    values = np.unique(np.concatenate([part.ravel() for part in parts]))
+    return values[np.linspace(0, len(values) - 1, min(len(values), _POINTS)).astype(int)]

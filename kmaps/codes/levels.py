@@ -161,11 +161,7 @@ def choose_levels(
         if own is None:
             own = np.linspace(columns.low[j], columns.high[j], n_levels)
         rows.append(_with_zero(own, has_zero[j]))
-    levels = pad_levels(rows)
-    widest = levels[np.argmax(levels[:, -1] - levels[:, 0])]
-    constant = levels[:, 0] == levels[:, -1]
-    served = (levels == widest).all(axis=1) | (constant & np.isin(levels[:, 0], widest))
-    return widest[None, :] if served.all() else levels
+    return _one_row(pad_levels(rows))
 
 
 def _of_values(columns: Columns, j: int, n_levels: int, strategy: str) -> NDArray | None:
@@ -241,3 +237,11 @@ def _with_zero(levels: NDArray, wanted: bool | np.bool_) -> NDArray:
     if wanted and 0 not in levels:
         levels[np.abs(levels).argmin()] = 0
     return levels
+
+
+def _one_row(levels: NDArray) -> NDArray:
+    """Return the widest row alone if all features have it, or are constant at a level of it."""
+    widest = levels[np.argmax(levels[:, -1] - levels[:, 0])]
+    constant = levels[:, 0] == levels[:, -1]
+    served = (levels == widest).all(axis=1) | (constant & np.isin(levels[:, 0], widest))
+    return widest[None, :] if served.all() else levels

@@ -91,12 +91,7 @@ def read_members(
         for i, (member, size, read) in enumerate(entries(raw)):
             if i % _REPORT_EVERY == 0:
                 report(raw.tell(), total)
-            if i >= _MEMBERS:
-                raise _Unsafe(f"it has more than {_MEMBERS:,} members")
-            if not 0 <= size <= _PACKED * total:  # skipping it would take forever
-                raise _Unsafe(
-                    f"member {member!r} claims {size:,} bytes, in a file of {total:,} bytes"
-                )
+            _refuse_bomb(i, member, size, total)
             name = rename(member)
             if name is None:
                 continue
@@ -136,6 +131,14 @@ def _refuse_nameless(name: str) -> None:
     text = not any("\ud800" <= letter <= "\udfff" for letter in name)
     if not text or not PurePosixPath(name).name:
         raise _Unsafe(f"member {name!r} has no valid file name")
+
+
+def _refuse_bomb(number: int, member: str, size: int, packed: int) -> None:
+    """Refuse a member too large for a file of this size: skipping it would take forever."""
+    if number >= _MEMBERS:
+        raise _Unsafe(f"it has more than {_MEMBERS:,} members")
+    if not 0 <= size <= _PACKED * packed:
+        raise _Unsafe(f"member {member!r} claims {size:,} bytes, in a file of {packed:,} bytes")
 
 
 class _Metered(RawIOBase):

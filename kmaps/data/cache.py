@@ -150,22 +150,26 @@ def _install(root: Path, name: str, digest: str, write: Callable[[Path], object]
     fresh.mkdir(parents=True)
     try:
         write(fresh)
-        files = {}
-        for path in sorted(p for p in fresh.rglob("*") if p.is_file()):
-            found = path.stat()
-            files[path.relative_to(fresh).as_posix()] = {
-                "size": found.st_size,
-                "mtime_ns": found.st_mtime_ns,
-                "sha256": _sha256(path),
-            }
-        stamp = {"layout": LAYOUT, "digest": digest, "files": files}
-        (fresh / STAMP).write_text(json.dumps(stamp), "utf-8")
+        _write_stamp(fresh, digest)
         folder = root / name
         if folder.exists():
             folder.rename(old)
         fresh.rename(folder)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
+
+
+def _write_stamp(folder: Path, digest: str) -> None:
+    files = {}
+    for path in sorted(p for p in folder.rglob("*") if p.is_file()):
+        found = path.stat()
+        files[path.relative_to(folder).as_posix()] = {
+            "size": found.st_size,
+            "mtime_ns": found.st_mtime_ns,
+            "sha256": _sha256(path),
+        }
+    stamp = {"layout": LAYOUT, "digest": digest, "files": files}
+    (folder / STAMP).write_text(json.dumps(stamp), "utf-8")
 
 
 def _sha256(path: Path) -> str:

@@ -60,11 +60,7 @@ def download(
     get_format(manifest)
     if manifest.embedded:
         return Download(manifest.name, "embedded", None, manifest.size, manifest.digest)
-    given = (os.environ.get("KMAPS_MIRROR") or []) if mirror is None else mirror
-    mirrors = [given] if isinstance(given, str | Path) else list(given)
-    for entry in mirrors:
-        if not _is_url(entry) and not Path(entry).expanduser().is_dir():
-            raise ConfigError(f"mirror {entry}: no such folder; give one, or an http(s) address")
+    mirrors = _mirrors(mirror)
     offline = offline or os.environ.get("KMAPS_OFFLINE", "").lower() not in ("", "0", "false", "no")
     report = progress or (lambda label, done, total: None)
     job = _Job(manifest, cache_root(data_dir), mirrors, offline, report)
@@ -77,6 +73,15 @@ def download(
         ) from error
     known = manifest.size, manifest.digest
     return Download(manifest.name, job.status, job.root / manifest.name, *known, tuple(job.notes))
+
+
+def _mirrors(mirror: Mirror | Sequence[Mirror] | None) -> list[Mirror]:
+    given = (os.environ.get("KMAPS_MIRROR") or []) if mirror is None else mirror
+    mirrors = [given] if isinstance(given, str | Path) else list(given)
+    for entry in mirrors:
+        if not _is_url(entry) and not Path(entry).expanduser().is_dir():
+            raise ConfigError(f"mirror {entry}: no such folder; give one, or an http(s) address")
+    return mirrors
 
 
 def _is_url(mirror: Mirror) -> bool:

@@ -88,9 +88,7 @@ def _go_on(url: str, part: Path, report: Callable[[int, int | None], object], la
         response = take(_PATIENCE_S)
         if response is None:
             raise _Interrupted(f"no answer in {_PATIENCE_S} s")
-        stated = response.headers.get("Content-Range", "")
-        match = re.fullmatch(r"bytes (?:(\d+)-\d+|\*)/(?:(\d+)|\*)", stated)
-        first, whole = (one and int(one) for one in (match.groups() if match else (None, None)))
+        first, whole = _content_range(response.headers.get("Content-Range", ""))
         if response.status_code == 416 and whole == done:
             return True
         if response.status_code == 416 or (response.status_code == 206 and first != done):
@@ -184,6 +182,13 @@ def _chunks(take: _Take) -> Iterator[bytes]:
             if came < _LEAST_RATE * waited:
                 raise _Interrupted(f"{came:,} bytes arrived in {waited:.0f} s, which is too slow")
             came, since = 0, time.monotonic()
+
+
+def _content_range(header: str) -> tuple[int | None, int | None]:
+    """Return the first byte and the total size that a Content-Range header states."""
+    match = re.fullmatch(r"bytes (?:(\d+)-\d+|\*)/(?:(\d+)|\*)", header)
+    first, whole = match.groups() if match else (None, None)
+    return first and int(first), whole and int(whole)
 
 
 def _size(part: Path) -> int:

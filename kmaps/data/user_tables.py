@@ -1,6 +1,6 @@
 """Loading the user's data: tables through the cache, images from their places."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -140,13 +140,7 @@ def _read_parts(files: UserFiles) -> dict[str, _Rows]:
         # The largest index of one svmlight file may be less than the number of columns.
         widest = max(reader.n_features for reader in readers.values())
         readers = {part: _open(files, part, widest) for part in files.rows}
-        unsure = [reader for reader in readers.values() if not reader.certain_base]
-        if unsure and len(readers) > 1:
-            raise InputError(
-                f"{files.name}: {unsure[0].name} has neither index 0 nor the largest index of all "
-                "parts, so that its indices may count from 0 or from 1; set zero_based to false if "
-                "all parts count from 1, to true if from 0"
-            )
+        _check_bases(files, list(readers.values()))
     first, *others = readers.values()
     for other in others:
         _check_alike(first, other)
@@ -169,6 +163,17 @@ def _open(files: UserFiles, part: str, n_features: int | None = None) -> io.Read
 
 def _holds_columns(labels: Path | None) -> bool:
     return labels is not None and labels.suffix.lower() == ".csv"
+
+
+def _check_bases(files: UserFiles, readers: Sequence[io.Reader]) -> None:
+    """Refuse parts that may count from 0 and from 1: the columns of one would be shifted."""
+    unsure = [reader for reader in readers if not reader.certain_base]
+    if unsure and len(readers) > 1:
+        raise InputError(
+            f"{files.name}: {unsure[0].name} has neither index 0 nor the largest index of all "
+            "parts, so that its indices may count from 0 or from 1; set zero_based to false if all "
+            "parts count from 1, to true if from 0"
+        )
 
 
 def _check_alike(first: io.Reader, other: io.Reader) -> None:

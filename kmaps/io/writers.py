@@ -94,17 +94,21 @@ class NpyWriter(Writer):
     def write(self, Z: Rows, y: Labels, names: Names = None) -> None:
         values: Any = y if Z is None else Z
         if self._stream is None:
-            row = values.dtype.itemsize * (values.shape[1] if values.ndim == 2 else 1)
-            needed = (self._n_rows or 0) * row
-            free = shutil.disk_usage(self._target.parent).free
-            if needed > free:
-                hint = "; .npz leaves the zeros out" if issparse(values) else ""
-                raise InputError(
-                    f"{self._target}: needs {needed / 1e9:.1f} GB, but {free / 1e9:.1f} GB are "
-                    f"free in {self._target.parent}{hint}"
-                )
+            self._check_space(values)
             self._stream = _stream(self._file, values)
         self._stream.append(_dense(values))
+
+    def _check_space(self, values: Any) -> None:
+        """Refuse a disk without the space for the rows to come."""
+        row = values.dtype.itemsize * (values.shape[1] if values.ndim == 2 else 1)
+        needed = (self._n_rows or 0) * row
+        free = shutil.disk_usage(self._target.parent).free
+        if needed > free:
+            hint = "; .npz leaves the zeros out" if issparse(values) else ""
+            raise InputError(
+                f"{self._target}: needs {needed / 1e9:.1f} GB, but {free / 1e9:.1f} GB are free "
+                f"in {self._target.parent}{hint}"
+            )
 
     def finish(self) -> None:
         if self._stream:

@@ -169,18 +169,22 @@ def check_problem(given: Any, *, on_data: bool = False) -> None:
     if kind == "stationary":
         _check_range(given, on_data)
     elif kind == "homogeneous" or given.kernel in kernels.KERNELS:
-        for name in ("low", "high", "period", "levels"):
-            if getattr(given, name) is not None:
-                raise ConfigError(
-                    f"{name}={getattr(given, name)!r}: a homogeneous kernel depends on the ratio "
-                    f"of its inputs, not on their range; leave {name} out"
-                )
+        _check_without_range(given)
 
 
 def _check_range(given: Any, on_data: bool) -> None:
     ends = [end for end in (given.low, given.high) if not (on_data and end is None)]
     if not (all(map(checks.is_number, ends)) and (len(ends) < 2 or given.low < given.high)):
         raise ConfigError(f"low={given.low!r}, high={given.high!r}: expected numbers, low < high")
+
+
+def _check_without_range(given: Any) -> None:
+    for name in ("low", "high", "period", "levels"):
+        if getattr(given, name) is not None:
+            raise ConfigError(
+                f"{name}={getattr(given, name)!r}: a homogeneous kernel depends on the ratio of "
+                f"its inputs, not on their range; leave {name} out"
+            )
 
 
 def check_request(kind: str, given: Any) -> bool:

@@ -168,15 +168,7 @@ class LiblinearSVC(LinearClassifier):
         trained = self._timed("train_s", list, train(problems, solver.number, tol, seed))
         weights, passes, unfinished = zip(*trained, strict=True)
         self.n_iter_ = np.array(passes)
-        if any(unfinished):
-            warnings.warn(
-                f"LIBLINEAR reached its limit of passes in {sum(unfinished)} of {len(problems)} "
-                f"binary problems: lower C (now {self.C:g}), scale the features, raise tol (now "
-                f"{tol:g}) or max_iter (now {self.max_iter or self._compiled_limit}), or replace "
-                "the hinge by loss='squared_hinge'",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        self._warn_unfinished(sum(unfinished), len(problems), tol)
         self._set_weights(np.array(weights), X)
         return self
 
@@ -258,6 +250,17 @@ class LiblinearSVC(LinearClassifier):
     @property
     def _compiled_limit(self) -> int:
         return _HINGE_LIMIT if self.loss == "hinge" else _LIMIT
+
+    def _warn_unfinished(self, unfinished: int, n_problems: int, tol: float) -> None:
+        if unfinished:
+            warnings.warn(
+                f"LIBLINEAR reached its limit of passes in {unfinished} of {n_problems} binary "
+                f"problems: lower C (now {self.C:g}), scale the features, raise tol (now "
+                f"{tol:g}) or max_iter (now {self.max_iter or self._compiled_limit}), or replace "
+                "the hinge by loss='squared_hinge'",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
 
 
 def _train_binary(

@@ -188,9 +188,7 @@ class Probabilities:
         """Return the probabilities (n, K) at scores; rows sum to one."""
         columns = scores.reshape(len(scores), -1)
         if self.method == "temperature" and scores.ndim == 2:
-            z = self.x * columns
-            powers = np.exp(z - z.max(axis=1, keepdims=True))
-            return powers / powers.sum(axis=1, keepdims=True)
+            return _softmax(self.x * columns)
         found = np.empty(columns.shape)
         for k in range(columns.shape[1]):
             own = slice(self.bounds[k], self.bounds[k + 1])
@@ -233,3 +231,8 @@ def read_curves(file: "ModelFile", given: Any, classes: NDArray) -> Probabilitie
 def _sigmoid(z: NDArray) -> NDArray:
     with np.errstate(over="ignore"):
         return 1 / (1 + np.exp(-z))
+
+
+def _softmax(z: NDArray) -> NDArray:
+    powers = np.exp(z - z.max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True)

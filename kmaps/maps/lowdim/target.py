@@ -274,13 +274,7 @@ class Problem:
             self.signature, length, self.error, decay=decay, dim=dim, levels=self.levels
         )
         if self.period is not None:
-            lam = np.linspace(0, self.period, 101)
-            here, later = self.signature(lam), self.signature(lam + self.period)
-            if np.abs(here - later).max() > 1e-6 * np.abs(here).max():
-                raise ConfigError(
-                    f"period={self.period!r}: the signature does not repeat after it; leave period "
-                    "out and give low and high"
-                )
+            self._check_period(self.period)
         return target
 
     def _length(self) -> float:
@@ -289,3 +283,12 @@ class Problem:
         if self.kind == "homogeneous":
             return float(np.log(present(self.ratio, "ratio")))  # `check` has verified it
         return present(self.high, "high") - present(self.low, "low")
+
+    def _check_period(self, period: float) -> None:
+        lam = np.linspace(0, period, 101)
+        here, later = self.signature(lam), self.signature(lam + period)
+        if np.abs(here - later).max() > 1e-6 * np.abs(here).max():
+            raise ConfigError(
+                f"period={self.period!r}: the signature does not repeat after it; leave period out "
+                "and give low and high"
+            )
