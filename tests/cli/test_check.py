@@ -108,13 +108,13 @@ def test_test_samples_that_the_baseline_has_must_be_there():
     write_correct("theirs", cells)
     for option in ([], ["--reported"]):
         result = kmaps("check", "ours", "--against", "theirs", *option, code=1)
-        assert "split 0: which test samples were right is not on record (corr" in result.stdout
+        assert "split 0: correct.npz lacks the test samples that were right; the" in result.stdout
         # A baseline without them asks for none.
         kmaps("check", "theirs", "--against", "ours", *option)
     write_correct("ours", cells[:2])
     result = kmaps("check", "ours", "--against", "theirs", code=1)
     assert result.stdout.startswith("missing  ")
-    assert "split 2: which test samples" in result.stdout
+    assert "split 2: correct.npz lacks the test samples" in result.stdout
     write_correct("ours", cells)
     kmaps("check", "ours", "--against", "theirs")
 

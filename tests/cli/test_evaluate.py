@@ -155,7 +155,7 @@ def test_the_drawn_matrix_has_the_counts(monkeypatch):
     monkeypatch.setattr(Figure, "savefig", lambda self, *args, **kwargs: drawn.append(self))
     y = np.array([0, 0, 0, 1, 1, 9])
     scores = np.array([-1.0, -2, 3, 4, 5, 6])
-    draw_confusion(evaluate(y, scores, [0, 1]), Path("c.png"))
+    draw_confusion(evaluate(y, scores, [0, 1]), Path("c.svg"))
     [ax, _] = drawn[0].axes
     texts = {text.get_position(): text.get_text() for text in ax.texts}
     assert texts == {(0, 0): "2", (1, 0): "1", (1, 1): "2", (1, 2): "1"}

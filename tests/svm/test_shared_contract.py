@@ -129,7 +129,7 @@ BAD = [
     (CodedSVC(n_levels=257), "n_levels=257: expected a whole number from 2 to 256"),
     (CodedSVC(n_levels=1), "n_levels=1: expected a whole number from 2 to 256"),
     (CodedSVC(form="low"), "form='low': expected 'auto', 'low-rank', 'full', 'local' or 'two-lev"),
-    (CodedSVC(calibrate=True, multiclass="ovo"), "calibrate=True: one-vs-one has no score for"),
+    (CodedSVC(calibrate=True, multiclass="ovo"), "calibrate=True: one-vs-one has no class scores"),
     (CodedSVC(smooth=-1), "smooth=-1: expected a number of at least 0"),
     (CodedSVC(smooth=0.1, form="two-level"), "form='two-level': smooth=0.1 changes the kernel, wh"),
     (CodedSVC(penalty="l3"), "penalty='l3': expected 'l2' or 'l1'"),

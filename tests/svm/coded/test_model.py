@@ -172,7 +172,10 @@ def test_every_array_is_needed_or_may_be_missing(saved, samples):
         ({"multiclass": ["ovr"]}, "multiclass=['ovr']: expected 'ovr' or 'ovo'"),
         ({"n_levels": 1e9}, "n_levels=1000000000.0: expected a whole number from 2 to 256"),
         ({"ordr": 1}, "its parameters do not fit CodedSVC (ordr)"),
-        ({"calibrate": True, "multiclass": "ovo"}, "calibrate=True: one-vs-one has no score"),
+        (
+            {"calibrate": True, "multiclass": "ovo"},
+            "calibrate=True: one-vs-one has no class scores",
+        ),
     ],
 )
 def test_parameters_that_it_cannot_have(saved, changes, message):
