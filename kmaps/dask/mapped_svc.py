@@ -29,14 +29,25 @@ _AHEAD = 4  # blocks for each thread of the workers that are encoded at a time
 class BlockwiseMappedSVC(Lazy, ClassifierMixin, BaseEstimator):
     """A `kmaps.LandmarkSVC` or `kmaps.RandomFeatureSVC` for collections of Dask.
 
-    The fitted copy is ``model_``, which has the attributes and ``save``; ``n_rows_`` and
-    ``blocks_sha256_`` are as in `BlockwiseSVC`.
-
     Landmarks, and a width and C that are "auto", come from a sample of 10,000 rows, evenly spaced
     and as many in each block, or from all rows if there are no more: then the model is the one that
     ``model`` learns from them in memory. The samples are read twice; the workers encode them. The
     outputs, 4 bytes each, come to this process, which trains: more than 2²⁸ are in a temporary file
     (in TMPDIR).
+
+    Parameters
+    ----------
+    model : LandmarkSVC or RandomFeatureSVC
+        Its parameters count; it stays unfitted.
+    client : distributed.Client, optional
+        By default the current client.
+
+    Attributes
+    ----------
+    model_ : LandmarkSVC or RandomFeatureSVC
+        The fitted copy, with its attributes and ``save``.
+    n_rows_, blocks_sha256_ : int, str
+        As in `BlockwiseSVC`.
 
     Examples
     --------
