@@ -15,7 +15,6 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import clone
 
 from kmaps.checks import check_positive, check_whole, is_number
 from kmaps.errors import ConfigError
@@ -176,9 +175,9 @@ def _gram_widths(
 ) -> Callable[[float], choice.Predict]:
     """Return a function that makes the ``predict`` of a width, from one matrix of distances."""
     squared = squared_distance(X, kernel=model.kernel, gamma=model.gamma)
-    precomputed = clone(model).set_params(
-        kernel="precomputed", sigma=None, probability=None, verbose=0
-    )
+    # Not a clone: a KernelSVCCV would choose for itself.
+    given = {"kernel": "precomputed", "sigma": None, "probability": None, "verbose": 0}
+    precomputed = KernelSVC(**model.get_params(deep=False) | given)
     return lambda sigma: choice.along_c_precomputed(
         precomputed, exponential(squared, sigma), y, weights=weights
     )

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from kmaps import KernelSVC, LandmarkSVC, RandomFeatureSVC
+from kmaps import KernelSVC, KernelSVCCV, LandmarkSVC, RandomFeatureSVC
 from kmaps.errors import ConfigError, InputError
 from kmaps.gram_matrix import mean_squared_distance
 from kmaps.models import choose_width, stratified_order, widths
@@ -93,6 +93,11 @@ def test_a_model_that_chooses_is_the_one_with_the_choice(name, C):
     np.testing.assert_array_equal(chosen.decision_function(X), given.decision_function(X))
     assert chosen.timings_["choose_s"] > 0
     assert (C == "auto") == (len(choice.choices[0].grid) > 1)
+
+
+def test_a_model_that_chooses_by_itself_has_the_same_choice():
+    asked = [of("exp-chi2", sigma="auto", C=1.0) for of in (KernelSVC, KernelSVCCV)]
+    assert choose_width(asked[0], X, Y) == choose_width(asked[1], X, Y)
 
 
 def test_a_width_that_is_given_stays():
