@@ -48,10 +48,12 @@ def is_whole(
     return whole and low <= value <= high
 
 
-def check_whole(name: str, value: object, low: int, high: int | None = None) -> None:
+def check_whole(
+    name: str, value: object, low: int, high: int | None = None, *, or_none: bool = False
+) -> None:
     """Refuse a parameter that is not a whole number from ``low`` to ``high``."""
     most = LARGEST_WHOLE if high is None else high
-    if not is_whole(value, low, most):
+    if not (or_none and value is None) and not is_whole(value, low, most):
         too_large = is_whole(value, most, np.inf)
         limits = f"of at least {low}" if high is None and not too_large else f"from {low} to {most}"
         raise _unexpected(name, value, f"a whole number {limits}")
@@ -84,9 +86,9 @@ def check_number(
     raise _unexpected(name, value, f"a number {said}{note}")
 
 
-def check_positive(name: str, value: object, note: str = "") -> None:
+def check_positive(name: str, value: object, note: str = "", *, or_none: bool = False) -> None:
     """Refuse a parameter that is not a finite number above 0; ``note`` ends the message."""
-    if not (is_number(value) and value > 0):
+    if not (or_none and value is None) and not (is_number(value) and value > 0):
         raise _unexpected(name, value, f"a positive number{note}")
 
 

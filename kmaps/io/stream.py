@@ -105,8 +105,7 @@ def open_reader(
     """
     chosen = format_of(path, READERS, form)
     check_source(path)
-    if n_features is not None:
-        check_whole("n_features", n_features, 1, LARGEST_WIDTH)
+    check_whole("n_features", n_features, 1, LARGEST_WIDTH, or_none=True)
     shown = name or str(path)
     named = [f"label_column={label_column}"] if label_column is not None else list(aside)
     if named and chosen in _WITHOUT_NAMES:

@@ -34,6 +34,9 @@ class FourierMap(RangedMap):
         The number of harmonics, ≥ 1; each feature gets r = 2·degree outputs.
     penalty : {0, 1, 2, 3}
         Order s of the derivative that is penalised.
+    spread : float, optional
+        The half-width h in standard deviations of the feature, > 0; c is its mean then. A value
+        beyond the range has the outputs of the nearer end.
 
     See Also
     --------
@@ -56,6 +59,7 @@ class FourierMap(RangedMap):
 
     degree: int = 4
     penalty: int = 1
+    spread: float | None = None
 
     _check_parameters = check_fourier
 
@@ -99,6 +103,8 @@ class HermiteMap(RangedMap):
         The highest degree, from 1 to 100; each feature gets r = degree outputs.
     penalty : {0, 1, 2, 3}
         Order s of the derivative that is penalised.
+    spread : float, optional
+        As of `FourierMap`.
 
     See Also
     --------
@@ -117,6 +123,7 @@ class HermiteMap(RangedMap):
 
     degree: int = 4
     penalty: int = 1
+    spread: float | None = None
 
     _check_parameters = check_hermite
 

@@ -46,8 +46,7 @@ def check_anchor(given: Any) -> None:
             f"weights='distance': interpolates between the anchors on both sides; expected "
             f"n_neighbors=2, got {given.n_neighbors!r}"
         )
-    if given.rank is not None:
-        checks.check_whole("rank", given.rank, 1, most)
+    checks.check_whole("rank", given.rank, 1, most, or_none=True)
     checks.check_number("energy", given.energy, above=0, at_most=1)
     if covers:
         checks.check_positive("epsilon", given.epsilon, note=", which anchors='cover' needs")
@@ -79,8 +78,7 @@ def check_intersection(given: Any) -> None:
     checks.check_whole("n_bins", given.n_bins, 2 if given.sparse else 1, most)
     if given.sparse and in_codes:
         raise ConfigError("sparse=True: only piece='linear' has a sparse form")
-    if given.upper is not None:
-        checks.check_positive("upper", given.upper)
+    checks.check_positive("upper", given.upper, or_none=True)
 
 
 def check_spline(given: Any) -> None:
@@ -92,6 +90,7 @@ def check_spline(given: Any) -> None:
 def check_fourier(given: Any, most: int = MOST_OUTPUTS) -> None:
     checks.check_whole("degree", given.degree, 1, most)
     checks.check_whole("penalty", given.penalty, 0, 3)
+    checks.check_positive("spread", given.spread, ", or None for the range", or_none=True)
 
 
 def check_hermite(given: Any) -> None:
@@ -111,8 +110,7 @@ def check_random_fourier(given: Any) -> None:
 
 def _check_frequencies(given: Any) -> None:
     checks.check_whole("n_frequencies", given.n_frequencies, 1)
-    if given.sigma is not None:
-        checks.check_positive("sigma", given.sigma, note=", or None to take it from the data")
+    checks.check_positive("sigma", given.sigma, ", or None to take it from the data", or_none=True)
     checks.check_seed("random_state", given.random_state)
 
 
@@ -162,10 +160,8 @@ def check_problem(given: Any, *, on_data: bool = False) -> None:
         note = ", the largest input over the smallest non-zero one"
         checks.check_number("ratio", given.ratio, above=1, note=note)
     checks.check_choice("error", given.error, ERRORS)
-    if given.period is not None:
-        checks.check_positive("period", given.period)
-    if given.levels is not None:
-        checks.check_whole("levels", given.levels, 2)
+    checks.check_positive("period", given.period, or_none=True)
+    checks.check_whole("levels", given.levels, 2, or_none=True)
     if kind == "stationary":
         _check_range(given, on_data)
     elif kind == "homogeneous" or given.kernel in kernels.KERNELS:
@@ -203,8 +199,7 @@ def check_request(kind: str, given: Any) -> bool:
             "optimal=True: the global search minimises the largest error over all frequencies, so "
             "it goes with norm='linf', pool='fine', continuous=True and no period"
         )
-    if given.max_error is not None:
-        checks.check_positive("max_error", given.max_error)
+    checks.check_positive("max_error", given.max_error, or_none=True)
     return plain
 
 
@@ -227,8 +222,7 @@ def check_lowdim_joint(given: Any) -> None:
     check_joint(given)
     checks.check_choice("method", given.method, METHODS)
     checks.check_whole("n_grids", given.n_grids, 1)
-    if given.levels is not None:
-        checks.check_whole("levels", given.levels, 2)
+    checks.check_whole("levels", given.levels, 2, or_none=True)
     checks.check_flag("continuous", given.continuous)
 
 

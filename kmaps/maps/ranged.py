@@ -1,8 +1,8 @@
 r"""One curve stretched over the range of each feature.
 
-With the position :math:`u = (x - a_j) / (b_j - a_j)` in the range :math:`[a_j, b_j]` that feature j
-has in the training data, the map is :math:`\psi_j(x) = \sigma_j\,\varphi(u)`: the features share
-the curve :math:`\varphi` on [0, 1] and differ by range and scale.
+With the position :math:`u = (x - a_j) / (b_j - a_j)` in the range :math:`[a_j, b_j]`, of feature j
+in the training data or around its mean there, the map is :math:`\psi_j(x) = \sigma_j\,\varphi(u)`:
+the features share the curve :math:`\varphi` on [0, 1] and differ by range and scale.
 """
 
 from abc import abstractmethod
@@ -34,6 +34,7 @@ class RangedMap(AdditiveMap):
 
     low_: NDArray
     high_: NDArray
+    spread: float | None = None
 
     @abstractmethod
     def _check_parameters(self) -> None:
@@ -48,8 +49,15 @@ class RangedMap(AdditiveMap):
         return np.ones_like(width)
 
     def _ends(self, X: AnyMatrix) -> tuple[NDArray, NDArray]:
-        """Return the ends of each feature's range."""
-        return min_max_axis(X, axis=0) if issparse(X) else (X.min(axis=0), X.max(axis=0))
+        """Return the ends of each feature's range; with a ``spread``, around its mean."""
+        low, high = min_max_axis(X, axis=0) if issparse(X) else (X.min(axis=0), X.max(axis=0))
+        if self.spread is None:
+            return low, high
+        from sklearn.preprocessing import StandardScaler  # other maps do not need it
+
+        known = StandardScaler(with_mean=False).fit(X)
+        half = self.spread * np.sqrt(known.var_) * (low < high)  # rounding makes no range
+        return known.mean_ - half, known.mean_ + half
 
     def _fit_curve(self, X: AnyMatrix) -> None:
         self._check_parameters()

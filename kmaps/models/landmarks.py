@@ -154,8 +154,7 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
         check_kernel(self.kernel, WIDTH_KERNELS)
         check_whole("n_landmarks", self.n_landmarks, 1)
         check_choice("landmarks", self.landmarks, _CHOICES)
-        if self.sigma is not None:
-            check_positive("sigma", self.sigma, note=", or None to take it from the data")
+        check_positive("sigma", self.sigma, ", or None to take it from the data", or_none=True)
         check_seed("random_state", self.random_state)
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:

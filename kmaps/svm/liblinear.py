@@ -176,10 +176,8 @@ class LiblinearSVC(LinearClassifier):
         """Raise ConfigError for a parameter out of range; return which of LIBLINEAR's solvers."""
         check_loss(self, "LiblinearSVC", _SOLVERS, self.penalty)
         check_choice("multiclass", self.multiclass, REDUCTIONS)
-        if self.tol is not None:
-            check_positive("tol", self.tol)
-        if self.max_iter is not None:
-            check_whole("max_iter", self.max_iter, 1)
+        check_positive("tol", self.tol, or_none=True)
+        check_whole("max_iter", self.max_iter, 1, or_none=True)
         check_probability(self)
         return _SOLVERS[self.penalty][self.loss]
 

@@ -283,8 +283,7 @@ def check_kernel_solver(given: Any) -> None:
     for name, value in (("C", given.C), ("tol", given.tol), ("cache_mb", given.cache_mb)):
         check_positive(name, value)
     check_choice("solver", given.solver, SOLVERS)
-    if given.max_iter is not None:
-        check_whole("max_iter", given.max_iter, 1)
+    check_whole("max_iter", given.max_iter, 1, or_none=True)
     if str(given.sigma) == "auto":
         raise ConfigError("sigma='auto': kmaps.KernelSVCCV chooses the width, with C")
     check_probability(given)

@@ -5,6 +5,7 @@ from math import factorial, sqrt
 import numpy as np
 import pytest
 from numpy.polynomial import chebyshev, hermite_e
+from scipy.sparse import csr_array
 
 from kmaps.maps import FourierMap, HermiteMap
 
@@ -45,6 +46,19 @@ def test_hermite_formula(penalty):
         factor * polynomial(t) for factor, polynomial in zip(FACTORS[penalty], HERMITE, strict=True)
     ]
     np.testing.assert_allclose(Z, np.transpose(expected), atol=1e-12)
+
+
+@pytest.mark.parametrize("as_sparse", [np.asarray, csr_array])
+@pytest.mark.parametrize("of", [FourierMap, HermiteMap])
+def test_a_spread_is_a_range_of_deviations_around_the_mean(of, as_sparse):
+    X = np.random.default_rng(0).gamma(2.0, size=(50, 3)) * [1, 5, 0] + [0, -3, 0.1]
+    made, (mean, half) = of(spread=2).fit(as_sparse(X)), (X.mean(axis=0), 2 * X.std(axis=0))
+    np.testing.assert_allclose([made.low_, made.high_], [mean - half, mean + half], rtol=1e-12)
+    t = np.clip((X[:, :1] - mean[0]) / half[0], -1, 1)
+    np.testing.assert_allclose(
+        made.transform(X)[:, : made.n_outputs_], on_range(of(), t), atol=1e-5
+    )
+    assert not made.transform(X)[:, -made.n_outputs_ :].any()  # of the constant feature
 
 
 @penalties
