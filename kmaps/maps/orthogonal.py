@@ -101,9 +101,7 @@ class HermiteMap(RangedMap):
     ----------
     degree : int
         The highest degree, from 1 to 100; each feature gets r = degree outputs.
-    penalty : {0, 1, 2, 3}
-        Order s of the derivative that is penalised.
-    spread : float, optional
+    penalty, spread
         As of `FourierMap`.
 
     See Also

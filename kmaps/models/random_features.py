@@ -85,7 +85,6 @@ class RandomFeatureSVC(MappedSVC):
     CodedSVC : Additive kernels, exact and faster.
     KernelSVC : The exact exponential kernel, for up to some ten thousand samples.
     GeneralizedRBFMap : The map alone.
-    RandomFourierMap : The map of ``kernel="rbf"``.
 
     Notes
     -----
