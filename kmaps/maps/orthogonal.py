@@ -35,8 +35,7 @@ class FourierMap(RangedMap):
     penalty : {0, 1, 2, 3}
         Order s of the derivative that is penalised.
     spread : float, optional
-        The half-width h in standard deviations of the feature, > 0; c is its mean then. A value
-        beyond the range has the outputs of the nearer end.
+        The half-width h in standard deviations of the feature, > 0; the centre c is its mean then.
 
     See Also
     --------
@@ -101,8 +100,10 @@ class HermiteMap(RangedMap):
     ----------
     degree : int
         The highest degree, from 1 to 100; each feature gets r = degree outputs.
-    penalty, spread
-        As of `FourierMap`.
+    penalty : {0, 1, 2, 3}
+        Order s of the derivative that is penalised.
+    spread : float, optional
+        The half-width h in standard deviations of the feature, > 0; the centre c is its mean then.
 
     See Also
     --------
