@@ -7,10 +7,8 @@ from typing import Any
 
 REFERENCES = ("linear", "exact", "exact-coded")  # the methods that maps are compared with
 
-LATER: dict[str, dict[str, Any]] = {
-    **{"anchor": {"weights": "equal"}, "lowdim-joint": {"n_grids": 1}},
-    **{"fourier": {"spread": None}, "hermite": {"spread": None}},
-}
+LATER: dict[str, dict[str, Any]] = {"anchor": {"weights": "equal"}, "lowdim-joint": {"n_grids": 1}}
+LATER |= {"fourier": {"spread": None}, "hermite": {"spread": None}}
 """Parameters that maps got after records were published, at the values that records mean that do
 not name them: at these they are no part of keys."""
 
