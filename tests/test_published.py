@@ -111,7 +111,7 @@ PRESETS = [name for name in packaged() if "small" in described(name).presets]
 
 
 def test_every_preset_has_a_baseline_that_is_complete():
-    assert sorted(path.name for path in BASELINES.iterdir()) == PRESETS
+    assert sorted(path.name for path in BASELINES.iterdir()) == sorted(PRESETS)
     for name in PRESETS:
         records = read_records(BASELINES / name)
         assert {record["key"] for record in records} == plan(load(name, "small")).keys()
