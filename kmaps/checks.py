@@ -51,7 +51,7 @@ def is_whole(
 def check_whole(
     name: str, value: object, low: int, high: int | None = None, *, or_none: bool = False
 ) -> None:
-    """Refuse a parameter that is not a whole number from ``low`` to ``high``."""
+    """Refuse what is no whole number from ``low`` to ``high``, nor None with ``or_none``."""
     most = LARGEST_WHOLE if high is None else high
     if not (or_none and value is None) and not is_whole(value, low, most):
         too_large = is_whole(value, most, np.inf)
@@ -87,7 +87,7 @@ def check_number(
 
 
 def check_positive(name: str, value: object, note: str = "", *, or_none: bool = False) -> None:
-    """Refuse a parameter that is not a finite number above 0; ``note`` ends the message."""
+    """Refuse what is no finite number above 0, nor None with ``or_none``; ``note`` ends a text."""
     if not (or_none and value is None) and not (is_number(value) and value > 0):
         raise _unexpected(name, value, f"a positive number{note}")
 
