@@ -14,7 +14,7 @@ from kmaps.bench.records import lines as table_lines
 from kmaps.bench.records.arrays import NOT_ON_RECORD, Correct
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.measures import MEASURES
-from kmaps.bench.records.times import has_doubtful_times
+from kmaps.bench.records.times import doubtful_splits
 
 COUNTED = (  # columns without chance: every computer gives the same number for a cell
     *("train_bytes", "paper_train_bytes", "table_bytes", "gram_bytes", "copy_bytes"),
@@ -54,6 +54,10 @@ def estimate(
     ]
     if not measured:
         return None
+    if MEASURES[measure].unit == "s":
+        measured = [one for one in measured if not doubtful_splits(one[0])]
+        if not measured:
+            return unknown(nan, "timed once, perhaps while other programs ran")
     lefts, rights = (list(values) for values in zip(*(v for _, v in measured), strict=True))
     kept = [pair for pair, _ in measured]
     if relation == "smaller":
@@ -84,8 +88,6 @@ def _ratio(
         return exact_ratio(lefts, rights)
     left = _repeated((pair[0] for pair in pairs), lefts, measure)
     right = _repeated((pair[1] for pair in pairs), rights, measure)
-    if MEASURES[measure].unit == "s" and has_doubtful_times(one for pair in pairs for one in pair):
-        return unknown(nan, "timed once, perhaps while other programs ran")
     if min(map(min, left + right)) <= 0:
         return unknown(exact_ratio(lefts, rights).value, "one of the numbers is zero")
     found = measured_ratio(left, right)

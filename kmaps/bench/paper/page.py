@@ -13,16 +13,13 @@ from kmaps.bench.records.columns import Record, cell_name
 from kmaps.bench.records.measures import MEASURES
 from kmaps.bench.records.row import Row
 from kmaps.bench.records.summary import mixed_conditions
-from kmaps.bench.records.times import has_doubtful_times, timed, without_doubtful_times
+from kmaps.bench.records.times import doubtful_splits, timed, without_doubtful_times
 from kmaps.bench.report.choice import choice_parts
 from kmaps.bench.report.document import Code, Folded, Page, Part, Picture, Section, Table, Text
 from kmaps.bench.report.forms import Markdown, link
 from kmaps.bench.report.tables import tables
 
-_NO_TIMES = Markdown(
-    "Times of this run are left out: other programs ran on the computer meanwhile, or may have. "
-    "`kmaps time` measures them."
-)
+_NO_TIMES = "other programs ran on the computer meanwhile, or may have. `kmaps time` measures them."
 _MORE = Markdown(
     "In Markdown this page is short: `kmaps report FOLDER -o page.html` also shows every "
     "comparison, measure and figure, and the conditions. The records are in `records.jsonl`."
@@ -56,8 +53,10 @@ def page(
     parts: list[Part] = [Text(about)] if about else []
     parts += [Code(_commands(records)), *_state(records)]
     parts.append(Folded("Conditions", [_conditions(records)]))
-    if has_doubtful_times(records):
-        parts.append(Text(_NO_TIMES))
+    doubtful = doubtful_splits(records)
+    if n := sum((record["split"], record["draw"]) in doubtful for record in records):
+        which = "this run" if n == len(records) else f"{n} of {len(records)} cells (whole splits)"
+        parts.append(Text(Markdown(f"Times of {which} are left out: {_NO_TIMES}")))
     if claims:
         judged = claims_parts(judge_claims(claims, records, correct))
         parts.append(Section("Claims", [*_evidence(claims, records, correct), *judged]))

@@ -119,18 +119,22 @@ def ran_alone(record: Record) -> bool:
 def without_doubtful_times(records: Iterable[Record]) -> list[Record]:
     """Return the records of a run with the times that may be published.
 
-    These are the repeats and, where all other cells ran alone, what was timed once of them.
+    These are the repeats and, where all other cells of a split ran alone, what was timed once.
     """
     records = list(records)
     untimed = {name: None for name in OF_RECORDS if name.endswith("_s")}
-    some = not has_doubtful_times(records)
-    return [record if some and ran_alone(record) else record | untimed for record in records]
+    busy = doubtful_splits(records)
+    return [one if ran_alone(one) and _split(one) not in busy else one | untimed for one in records]
 
 
-def has_doubtful_times(records: Iterable[Record]) -> bool:
-    """Return whether a measured cell without repeats ran while other programs did."""
+def doubtful_splits(records: Iterable[Record]) -> set[tuple]:
+    """Return the splits with a measured cell without repeats that ran while other programs did."""
     measured = (record for record in records if record.get("status") != "failed")
-    return not all(ran_alone(record) or timed(record) for record in measured)
+    return {_split(one) for one in measured if not (ran_alone(one) or timed(one))}
+
+
+def _split(record: Record) -> tuple:
+    return record["split"], record["draw"]
 
 
 class TimesFile(AppendedFile):

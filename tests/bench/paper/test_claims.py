@@ -124,6 +124,9 @@ def test_times_beside_other_work_decide_nothing():
     repeated = [again(one, *(k * one["train_s"] for k in (1, 1.1, 1.2))) for one in (fast, beside)]
     (finding,) = check(repeated, "smaller", **timed)
     assert finding.verdict == "holds"
+    other = [one | {"split": 1, "key": one["key"] + "1", "train_s": 50.0} for one in (fast, beside)]
+    (finding,) = check([*repeated, *other], "smaller", **timed)
+    assert (finding.verdict, value(finding)) == ("holds", pytest.approx(99))
 
 
 def test_a_row_that_was_measured_once_is_said_to_be():

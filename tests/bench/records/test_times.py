@@ -9,8 +9,8 @@ from kmaps.bench.records.measures import MEASURES
 from kmaps.bench.records.summary import mixed_conditions, summarize
 from kmaps.bench.records.times import (
     TimesFile,
+    doubtful_splits,
     forecast,
-    has_doubtful_times,
     is_busy,
     ran_alone,
     without_doubtful_times,
@@ -142,17 +142,20 @@ def test_whether_a_cell_ran_alone(columns, alone):
 ALONE, BESIDE = (record(train_s=2.0, cv_s=1.0, other_cpus=others) for others in (0.0, 1.0))
 
 
-def test_one_cell_beside_other_work_takes_the_times_of_all():
+def test_one_cell_beside_other_work_takes_the_times_of_its_split():
     failed = record(status="failed", other_cpus=None)
     assert without_doubtful_times([ALONE, ALONE, failed])[:2] == [ALONE, ALONE]
     first, second = without_doubtful_times([ALONE, BESIDE])
     for one in (first, second):
         assert (one["train_s"], one["cv_s"], one["accuracy"]) == (None, None, 0.9)
+    other = BESIDE | {"split": 1}
+    assert without_doubtful_times([ALONE, other])[0] == ALONE
+    assert doubtful_splits([ALONE, other]) == {(1, None)}
 
 
 def test_repeats_stay_and_what_was_not_timed_again_goes():
     timed = again(BESIDE, 4.0, 9.0, 3.0)
-    assert not has_doubtful_times([timed, ALONE])
+    assert not doubtful_splits([timed, ALONE])
     first, second = without_doubtful_times([timed, ALONE])
     assert (MEASURES["train"].value(first), MEASURES["cv"].value(first)) == (4.0, None)
     assert MEASURES["train"].value(second) == 2.0
