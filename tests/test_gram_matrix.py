@@ -202,7 +202,7 @@ def test_exponential_kernels(name):
 @pytest.mark.parametrize("name", [*(f"exp-{name}" for name in ADDITIVE), "rbf"])
 def test_quick_exponential_kernels(name, form, monkeypatch):
     """Differences at a wide width, also of rows that are equal or nearly so; else distances."""
-    X = histograms(70, 150)
+    X = histograms(62, 150)  # too few rows for matrix products
     X[[5, 40, 60]] = X[0], X[0], X[0] * np.float32(1 + 1e-6)
     own = (X.astype(float) ** (2 if name == "rbf" else 1)).sum(axis=1).max()
     wide, narrow = (own / 8) ** 0.5 * 1.001, (own / 8) ** 0.5 / 1.1
@@ -222,6 +222,31 @@ def test_quick_exponential_kernels(name, form, monkeypatch):
         quick_gram(form(X), kernel=name, sigma=narrow), gram(form(X), kernel=name, sigma=narrow)
     )
     assert 0.0 not in used[1:]
+
+
+@pytest.mark.parametrize("name", ["rbf", "exp-hellinger"])
+@pytest.mark.parametrize("narrow", [1.0, 0.01])  # in single precision, and in double
+def test_matrix_products_of_dense_rows(name, narrow, monkeypatch):
+    """Far from the origin, nearly equal rows, and long rows: as near as the exponential needs."""
+    far = 0.0 if name == "exp-hellinger" else 1e4
+    X, Y = (far + np.random.default_rng(seed).random((90, 1500)) for seed in (0, 1))
+    X[:9] = Y[:9] + 1e-5
+    squared = oracle.squared_distance(X, Y, "linear" if far else "hellinger")
+    sigma = (narrow * squared[10:, 10:].mean()) ** 0.5
+    made, single = gram_sums._Squares.pack, []
+    monkeypatch.setattr(
+        gram_sums._Squares, "pack", lambda of, rows: single.append(of.single) or made(of, rows)
+    )
+    found = quick_gram(X, Y, kernel=name, sigma=sigma)
+    assert single[-1] == (narrow == 1)
+    np.testing.assert_allclose(found, np.exp(-squared / sigma**2 / 2), atol=2e-6)
+    own = quick_gram(X, kernel=name, sigma=sigma)
+    np.testing.assert_array_equal(own, own.T)
+    assert (own.diagonal() == 1).all()
+    for few in (X[:20], sparse.csr_array(X), X * (np.quantile(X, 0.8) < X)):
+        single.clear()
+        quick_gram(few, Y, kernel=name, sigma=sigma)
+        assert not single
 
 
 def test_rbf_and_linear():

@@ -36,7 +36,7 @@ from kmaps.checks import (
 )
 from kmaps.errors import InputError
 from kmaps.estimators import ClassNamePrefixFeaturesOutMixin
-from kmaps.gram_matrix import gram, mean_squared_distance, squared_distance, width_of
+from kmaps.gram_matrix import gram, mean_squared_distance, quick_gram, squared_distance, width_of
 from kmaps.kernels import EXP_KERNELS, KERNELS, WIDTH_KERNELS, check_kernel
 from kmaps.maps import FeatureMap
 from kmaps.models.landmarks_graph import add_distances
@@ -254,7 +254,7 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
 
     def kernel_values(self, X: Any) -> NDArray[np.float32]:
         """Return the kernel of rows with the landmarks, shape (n, m)."""
-        return gram(X, self.landmarks_, kernel=self.kernel, sigma=self.sigma_)
+        return quick_gram(X, self.landmarks_, kernel=self.kernel, sigma=self.sigma_)
 
     def kernel_values_in(self, graph: Any, x: Any) -> Any:
         """Return :meth:`kernel_values` in an ONNX graph, which holds the landmarks."""

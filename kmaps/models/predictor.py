@@ -265,7 +265,7 @@ def _kernel(
     def values(X: NDArray) -> NDArray:
         if not _worthwhile(X.size, many, "kmaps.gram_matrix"):
             return kernel_values(X, known, kernel, sigma, gamma)
-        gram = import_module("kmaps.gram_matrix").gram
+        gram = import_module("kmaps.gram_matrix").quick_gram
         others = csr_or_dense(known, n_features)
         return gram(X, others, kernel=kernel, gamma=gamma, sigma=sigma)
 

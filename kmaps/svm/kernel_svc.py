@@ -19,7 +19,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from kmaps.errors import ConfigError, InputError
-from kmaps.gram_matrix import gram
+from kmaps.gram_matrix import gram, quick_gram
 from kmaps.kernels import GRAM_KERNELS
 from kmaps.parallel import for_blocks, num_threads, threads, threads_of
 from kmaps.samples import AnyMatrix
@@ -298,7 +298,8 @@ class KernelSVC(ProbabilisticClassifier):
             block = X[:, self.support_]
         else:
             known, sigma = self.support_vectors_, self.sigma_
-            block = gram(X, known, kernel=self.kernel, gamma=self.gamma, sigma=sigma)
+            make = gram if self.solver == "libsvm" or callable(self.kernel) else quick_gram
+            block = make(X, known, kernel=self.kernel, gamma=self.gamma, sigma=sigma)
         return block @ self.dual_coef_ + self.intercept_
 
     def save(
