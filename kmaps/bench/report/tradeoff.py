@@ -97,13 +97,14 @@ def _point(group: Sequence[Record], measure: str) -> TrialPoint:
     given = first["learner"]["C"]
     chosen = given == "auto"
     predict = MEASURES["predict"]
+    us = [1e6 * s / one["n_test"] for one in group if (s := predict.value(one))]
     return TrialPoint(
         quality=100 * fmean(values),  # with the same digits as in tables
         spread=100 * float(np.std(values, ddof=1)) if len(values) > 1 else float("nan"),
         kept=float(np.mean([record["dim"] / 2 for record in group])),
         drawn=first["params"].get("n_frequencies", 0),
         C=float(np.exp(np.mean(np.log([record["C"] for record in group])))) if chosen else given,
-        us=float(np.mean([1e6 * (predict.value(one) or nan) / one["n_test"] for one in group])),
+        us=fmean(us or [nan]),
         keep=first["learner"].get("keep", 0),
         is_chosen=chosen,
     )

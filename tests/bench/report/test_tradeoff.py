@@ -29,6 +29,8 @@ def test_points_are_means_over_the_draws():
     assert point.spread == pytest.approx(100 * math.sqrt(0.005))
     assert (point.drawn, point.C, point.keep) == (4000, 10, 0)
     assert point.us == pytest.approx(500)
+    (untimed,) = learners([records[0] | {"predict_s": 0.3}, records[1] | {"predict_s": None}])
+    assert untimed.points[0].us == pytest.approx(300)
     assert (exact.name, exact.exact) == ("exact exp-chi2", True)
     assert math.isnan(exact.points[0].spread)
 
