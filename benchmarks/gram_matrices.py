@@ -9,6 +9,7 @@ from sklearn.metrics.pairwise import additive_chi2_kernel, rbf_kernel
 
 from benchmarks.measure import Pair
 from kmaps import HomogeneousMap, gram
+from kmaps.gram_matrix import quick_gram
 from kmaps.svm import code_gram, code_rows
 
 
@@ -43,6 +44,7 @@ def pairs() -> list[Pair]:
             at_least=1.2,
             runs=3,
         ),
+        *_by_products(X, Y),
         _of_map("none zero", X, at_least=0.3),
         _of_map("8 % not zero", words, at_least=3),
     ]
@@ -53,6 +55,33 @@ def _sparse_rows(rng: np.random.Generator) -> sparse.csr_array:
     often = np.minimum(1, 0.08 * rng.gamma(0.5, 2, size=20_000))
     dense = (rng.random((1000, 20_000)) < often) * rng.gamma(1, 1e-3, (1000, 20_000))
     return sparse.csr_array(dense.astype(np.float32))
+
+
+def _by_products(X: np.ndarray, Y: np.ndarray) -> list[Pair]:
+    """Return kernel values of models: rbf, and exp-chi2 as the rbf kernel of a map's outputs."""
+    outputs = HomogeneousMap("chi2", order=1).fit(X)
+    encoded = outputs.transform(Y)
+    exact = "Gram matrix, exp-chi2"
+    return [
+        Pair(
+            "kernel values, rbf",
+            lambda: _values(X, Y, "rbf"),
+            "rbf_kernel",
+            lambda: rbf_kernel(X, Y, gamma=0.005),
+            runs=3,
+        ),
+        *(
+            Pair(ours, values, exact, lambda: gram(X, Y, kernel="exp-chi2", sigma=10.0), runs=3)
+            for ours, values in (
+                ("kernel values, exp-hellinger", lambda: _values(X, Y, "exp-hellinger")),
+                ("of three outputs", lambda: _values(outputs.transform(X), encoded, "rbf")),
+            )
+        ),
+    ]
+
+
+def _values(X: np.ndarray, Y: np.ndarray, kernel: str) -> np.ndarray:
+    return quick_gram(X, Y, kernel=kernel, sigma=10.0)
 
 
 def _of_map(what: str, X: np.ndarray | sparse.csr_array, at_least: float) -> Pair:
