@@ -156,10 +156,20 @@ def crossed_sets(
         of_samples = [_of_samples(group, n_tests) for group in groups]
         n, together = outcomes[0].n_effective, sum(variance for variance, _ in of_samples)
         # The number of samples that the mean over the choices of training sets is worth.
-        floor = _score_bounds(outcomes, n * (_within(outcomes) / together if together else n_tests))
-        found = _estimate(differences, of_samples, floor, f"paired, {n_tests} test sets", _ON_THESE)
-        beyond = _estimate(differences, parts + of_samples, floor, method).bounds
-        return replace(found, on_these=True, beyond=beyond)
+        n *= _within(outcomes) / together if together else n_tests
+        beyond = _estimate(
+            differences, parts + of_samples, _score_bounds(outcomes, n), method
+        ).bounds
+
+        def on_these(times: int) -> Estimate:
+            known = [(variance / times, degrees) for variance, degrees in of_samples]
+            floor = _score_bounds(outcomes, n * times)
+            return _estimate(differences, known, floor, f"paired, {n_tests} test sets", _ON_THESE)
+
+        def of_draws(times: int) -> Bounds:
+            return on_these(times).bounds
+
+        return replace(on_these(1), on_these=True, beyond=beyond, of_draws=of_draws)
     if n_tests == 1:
         return unknown(value, f"one test set, and {_NO_OUTCOMES}")
     of_tests = differences[places].mean(axis=0).var(ddof=1) / n_tests

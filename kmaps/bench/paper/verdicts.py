@@ -55,7 +55,7 @@ class Estimate:
     note: str = ""  # what the interval leaves out, or why there is none
     on_these: bool = False  # whether it is about these training sets alone
     beyond: Bounds | None = None  # then the interval for others too, if the design has one
-    of_draws: Callable[[int], Bounds] | None = None  # the interval of so many similar draws
+    of_draws: Callable[[int], Bounds] | None = None  # of so many draws, or times the test samples
 
 
 def exact(value: float) -> Estimate:
@@ -230,24 +230,27 @@ def _holm(p_values: list[float]) -> list[float]:
 
 
 def needed(judgement: Judgement) -> str:
-    """Return in words how many draws like the measured ones decide an undecided claim.
+    """Return in words how many draws like the measured ones decide an undecided claim; where all
+    combinations of sets are measured, how many times their test samples.
 
     The estimates are taken to stay as they are. One comparison that fails decides, by Holm's
     correction of the smallest of all; else all of them have to hold.
     """
     open_ = [found for found in judgement.findings if found.verdict is Verdict.UNDECIDED]
+    beyond = any(found.estimate.beyond for found in open_)
     if judgement.verdict is not Verdict.UNDECIDED or not open_:
         return ""
     numbers = [_draws(found, ALPHA / len(judgement.findings)) for found in open_]
     by_failing = [n for found, n in zip(open_, numbers, strict=True) if n and not _holds(found)]
     by_holding = [n for n in numbers if n]
     if by_failing or len(by_holding) == len(open_):
-        return f"{min(by_failing) if by_failing else max(by_holding)} draws would decide"
+        number = min(by_failing) if by_failing else max(by_holding)
+        return f"{number} {'times as many test samples' if beyond else 'draws'} would decide"
     stuck = open_[numbers.index(None)].estimate
     if stuck.of_draws:
-        return f"no feasible number of draws decides, {MOST_DRAWS:,} do not: too near the margin"
-    if stuck.beyond:
-        return "no number of draws decides: all combinations of the sets are measured"
+        what, many = ("test samples", " times as many") if beyond else ("draws", "")
+        tried = f"{MOST_DRAWS:,}{many} do not: too near the margin"
+        return f"no feasible number of {what} decides, {tried}"
     return f"no number of draws is known: {stuck.note or stuck.method}"
 
 

@@ -5,7 +5,7 @@ from math import nan, sqrt
 import numpy as np
 import pytest
 
-from kmaps.bench.paper.designs import RandomSplits
+from kmaps.bench.paper.designs import CrossedSets, Outcomes, RandomSplits
 from kmaps.bench.paper.intervals import difference, measured_ratio
 from kmaps.bench.paper.verdicts import Comparison, Estimate, judge, needed, unknown
 from tests.bench.paper.test_coverage import Simulated
@@ -46,10 +46,18 @@ def test_in_words(comparisons, said):
     assert needed(judge(comparisons)) == said
 
 
-def test_where_all_combinations_are_measured_no_number_decides():
-    found = Estimate(0.5, lambda alpha: (-1, 2), "", on_these=True, beyond=lambda alpha: (-9, 9))
-    said = needed(judge([Comparison("rows", "above", 0.0, found)]))
-    assert said == "no number of draws decides: all combinations of the sets are measured"
+def test_where_all_combinations_are_measured_so_many_more_test_samples_decide():
+    rng = np.random.default_rng(0)
+    tests = [rng.random((2, 3000)) < [[0.9], [0.88]] for _ in range(2)]
+    found = [Outcomes(*(tests[split % 2] ^ (rng.random((2, 3000)) < 0.02))) for split in range(6)]
+    left, right = np.transpose([one.accuracies for one in found])
+    value = difference(left, right, CrossedSets(3, 2, 2, tuple(range(6))), found)
+    low, high = value.bounds(0.05)
+    near = value.value - (high - low) / 6  # a third of the half width: nine times the samples
+    said = needed(judge([Comparison("rows", "above", near, value)]))
+    assert said in {f"{n} times as many test samples would decide" for n in (9, 10)}
+    said = needed(judge([Comparison("rows", "above", value.value, value)]))
+    assert said.startswith("no feasible number of test samples decides, 1,000 times as many do not")
 
 
 def test_as_many_draws_of_accuracies_as_an_oracle_says_decide():
