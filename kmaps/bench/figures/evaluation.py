@@ -49,13 +49,8 @@ def draw_reliability(evaluation: Evaluation, path: Path) -> None:
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
     above.plot([0, 1], [0, 1], color="0.6", linewidth=0.8, linestyle="--")
     some = found.rows > 0
-    above.plot(
-        found.confidence[some],
-        found.accuracy[some],
-        color=style.color(0),
-        marker=style.marker(0),
-        linewidth=style.LINE_WIDTH,
-    )
+    look = {"marker": style.marker(0), "linewidth": style.LINE_WIDTH}
+    above.plot(found.confidence[some], found.accuracy[some], color=style.color(0), **look)
     above.set(xlim=(0, 1), ylim=(0, 1.02), ylabel="part of the rows that are right")
     style.title(above, f"expected calibration error {found.error:.4f}")
     widths = np.diff(found.bounds)

@@ -118,7 +118,7 @@ def _draw(ax: Axes, title: str, tile: Tile, colors: str) -> None:
     ax.imshow(
         tile.surface.T,
         origin="lower",
-        extent=(ends[0], ends[1], ends[0], ends[1]),
+        extent=(*ends, *ends),
         cmap=colors,
         vmin=tile.low,
         vmax=tile.high,

@@ -93,14 +93,9 @@ def _gradient_panels(
     for level in range(levels.max() + 1):
         of_level = levels == level
         side = np.ptp(cells[of_level][0, :2])
-        panels.append(
-            (
-                f"cells: {of_level.sum()}, {side} pixels high",
-                lambda ax, here=of_level: _strokes(
-                    ax, image, cells[here], energies[here], feature.signed
-                ),
-            )
-        )
+        strokes = image, cells[of_level], energies[of_level], feature.signed
+        title = f"cells: {of_level.sum()}, {side} pixels high"
+        panels.append((title, lambda ax, of=strokes: _strokes(ax, *of)))
     return panels
 
 

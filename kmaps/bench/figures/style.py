@@ -143,22 +143,15 @@ def legend_below(figure: Figure, axes: Iterable[Axes]) -> None:
     legend_of(figure, list(shown.values()), list(shown))
 
 
-def legend_of(figure: Figure, handles: Sequence[Artist], labels: Sequence[str]) -> int:
-    """Name handles below the axes, in as many columns as there is room for; return the lines."""
+def legend_of(figure: Figure, handles: Sequence[Artist], labels: Sequence[str]) -> None:
+    """Name handles below the axes, in as many columns as there is room for."""
     if not labels:
-        return 0
+        return
     entry = 0.6 + 0.078 * max(map(len, labels))  # inches per entry, in small type
     columns = max(1, min(len(labels), int(figure.get_figwidth() / entry)))
-    lines = -(-len(labels) // columns)
-    figure.legend(
-        handles,
-        labels,
-        loc="outside lower center",
-        ncols=-(-len(labels) // lines),
-        frameon=False,
-        fontsize="small",
-    )
-    return lines
+    columns = -(-len(labels) // -(-len(labels) // columns))  # lines of equal length
+    place = "outside lower center"
+    figure.legend(handles, labels, loc=place, ncols=columns, frameon=False, fontsize="small")
 
 
 def mark_ends(
@@ -174,6 +167,7 @@ def mark_ends(
         places[i] = max(places[i], places[i - 1] + gap)
     for i in reversed(range(len(places))):  # back inside the axes
         places[i] = min(places[i], places[i + 1] - gap if i + 1 < len(places) else 1.0)
+    line = {"arrowstyle": "-", "linewidth": 0.5, "shrinkB": 0, "relpos": (0, 0.5)}
     for (_, text, shade), at, place in zip(ends, true, places, strict=True):
         ax.annotate(
             text if _POWER.fullmatch(text) else as_text(text),
@@ -185,13 +179,7 @@ def mark_ends(
             fontsize="small",
             va="center",
             annotation_clip=False,
-            arrowprops={
-                "arrowstyle": "-",
-                "color": shade,
-                "linewidth": 0.5,
-                "shrinkB": 0,
-                "relpos": (0, 0.5),
-            },
+            arrowprops=line | {"color": shade},
         )
 
 

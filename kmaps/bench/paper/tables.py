@@ -155,29 +155,18 @@ def deviation_text(found: PrintedComparison) -> str:
 
 
 def _table(table: PrintedTable, group: Sequence[PrintedComparison]) -> Part:
-    parts: list[Part] = [
-        _summary(table, group),
-        _grid(
-            group,
-            "printed / ours",
-            {_place(found): _cell(*texts(found), found.outcome) for found in group},
-        ),
-    ]
+    cells = {_place(found): _cell(*texts(found), found.outcome) for found in group}
+    parts: list[Part] = [_summary(table, group), _grid(group, "printed / ours", cells)]
     differences = [(found, found.to_exact) for found in group if found.to_exact]
     if differences:
         cells = {
             _place(found): _cell(f"{of.printed:+.2f}", f"{of.ours:+.2f}", of.outcome)
             for found, of in differences
         }
-        parts += [
-            Text(
-                _counted(
-                    Counter(to_exact.outcome for _, to_exact in differences),
-                    "differences to the exact kernel are reproduced",
-                )
-            ),
-            _grid([found for found, _ in differences], "less exact, printed / ours", cells),
-        ]
+        outcomes = Counter(to_exact.outcome for _, to_exact in differences)
+        text = _counted(outcomes, "differences to the exact kernel are reproduced")
+        grid = _grid([found for found, _ in differences], "less exact, printed / ours", cells)
+        parts += [Text(text), grid]
     return Section(f"{table.paper}, {table.table}: {table.title}", parts)
 
 

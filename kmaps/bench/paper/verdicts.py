@@ -186,14 +186,12 @@ def judge(comparisons: Iterable[Comparison]) -> Judgement:
     given = list(comparisons)
     p_values = [None if one.estimate.bounds is None else _p_of_failing(one) for one in given]
     adjusted = iter(_holm([p for p in p_values if p is not None]))
-    return Judgement(
-        tuple(
-            Finding(one, 1.0, 1.0, Verdict.UNDECIDED)
-            if p is None
-            else _finding(one, p, next(adjusted))
-            for one, p in zip(given, p_values, strict=True)
-        )
+    undecided = 1.0, 1.0, Verdict.UNDECIDED
+    findings = (
+        Finding(one, *undecided) if p is None else _finding(one, p, next(adjusted))
+        for one, p in zip(given, p_values, strict=True)
     )
+    return Judgement(tuple(findings))
 
 
 def _finding(comparison: Comparison, p: float, adjusted_p: float) -> Finding:

@@ -103,12 +103,8 @@ def notes(records: Iterable[Record]) -> list[str]:
 
 def short_features(records: Iterable[Record]) -> dict[str, str]:
     """Return the names of features, without parameters where these distinguish none of them."""
-    names = {
-        record["features"]: record["features"].removesuffix(
-            in_words(record.get("feature_params") or {})
-        )
-        for record in records
-    }
+    given = {record["features"]: record.get("feature_params") or {} for record in records}
+    names = {whole: whole.removesuffix(in_words(params)) for whole, params in given.items()}
     alone = list(names.values())
     return {whole: name if alone.count(name) == 1 else whole for whole, name in names.items()}
 

@@ -29,11 +29,8 @@ class PairsShown(Shown):
     def figures(self, experiment: Any) -> dict[str, Figure]:
         """Return the section on falling errors where some are measured, else the one on storage."""
         varied = [entry.get(key) for entry in experiment.maps for key in ("n_anchors", "columns")]
-        name = (
-            "falls"
-            if any(isinstance(values, list) and len(values) > 1 for values in varied)
-            else "stored"
-        )
+        falls = any(isinstance(values, list) and len(values) > 1 for values in varied)
+        name = "falls" if falls else "stored"
         return {name: self.known_figures[name]}
 
     def sections(self, records: Sequence[Record]) -> list[Section]:
