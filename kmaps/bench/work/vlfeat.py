@@ -6,6 +6,7 @@ have no source in them.
 """
 
 import ctypes
+from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from typing import Any, Self
@@ -54,6 +55,7 @@ def _library() -> ctypes.CDLL:
     return library
 
 
+@dataclass(eq=False, repr=False)
 class VLFeatMap(TransformerMixin, BaseEstimator):
     """Approximate a homogeneous kernel by VLFeat's code: 2n+1 outputs per feature, n = ``order``.
 
@@ -64,20 +66,14 @@ class VLFeatMap(TransformerMixin, BaseEstimator):
     Computer Vision Algorithms, 2008; ``vl/homkermap.c`` of version 0.9.18.
     """
 
-    def __init__(
-        self,
-        kernel: str = "chi2",
-        order: int = 1,
-        gamma: float = 1.0,
-        window: str = "rectangular",
-        period: float | None = None,
-    ) -> None:
+    kernel: str = "chi2"
+    order: int = 1
+    gamma: float = 1.0
+    window: str = "rectangular"
+    period: float | None = None
+
+    def __post_init__(self) -> None:
         _library()  # here, because a run makes all its estimators before the first cell
-        self.kernel = kernel
-        self.order = order
-        self.gamma = gamma
-        self.window = window
-        self.period = period
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Check the parameters; nothing depends on the data."""
@@ -107,13 +103,10 @@ class VLFeatMap(TransformerMixin, BaseEstimator):
                 f"{_TOO_LARGE:g}, and gives zeros for others: scale the samples (normalize: l1)"
             )
         library = _library()
-        state = library.vl_homogeneouskernelmap_new(
-            _KERNELS[self.kernel],
-            self.gamma,
-            self.order,
-            -1.0 if self.period is None else self.period,
-            _WINDOWS[self.window],
-        )
+        kernel, window = _KERNELS[self.kernel], _WINDOWS[self.window]
+        period = -1.0 if self.period is None else self.period
+        made = library.vl_homogeneouskernelmap_new
+        state = made(kernel, self.gamma, self.order, period, window)
         outputs = np.empty((values.size, 2 * self.order + 1), dtype=np.float32)
         try:
             _expand(library.vl_homogeneouskernelmap_evaluate_f, state, values, outputs)
