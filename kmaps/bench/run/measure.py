@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -78,17 +79,13 @@ def importing(folder: Path | None) -> Iterator[None]:
         sys.path.remove(str(folder))
 
 
-@dataclass(frozen=True)
-class Checking:
-    folder: Path | None
+def _problems(folder: Path | None, batch: Mapping[str, Row]) -> Iterator[tuple[str, list[str]]]:
+    from kmaps.bench.work.third_party import problems
 
-    def __call__(self, batch: Mapping[str, Row]) -> Iterator[tuple[str, list[str]]]:
-        from kmaps.bench.work.third_party import problems
-
-        with importing(self.folder):
-            for key, row in batch.items():
-                searched = row.learner.get("search", ())
-                yield key, problems(row.method, row.params, row.solver, searched)
+    with importing(folder):
+        for key, row in batch.items():
+            searched = row.learner.get("search", ())
+            yield key, problems(row.method, row.params, row.solver, searched)
 
 
 def check_estimators(
@@ -97,7 +94,7 @@ def check_estimators(
     """Refuse third-party estimators that cannot be made, all at once: the error has every mistake
     and its place, one per line. Modules in the folder can be imported."""
     rows = {cell.row.identity: cell.row for cell in cells if is_third_party(cell.row.method)}
-    checking, imports = Checking(folder), KINDS[experiment.kind].imports(cells)
+    checking, imports = partial(_problems, folder), KINDS[experiment.kind].imports(cells)
     mistakes: dict[str, None] = {}
     for done in run_batches(checking, [rows] if rows else [], 1, imports):
         row, problems = rows[done.key], done.result

@@ -100,7 +100,13 @@ def problems(
         made = make(estimator, params)
     except Exception as error:
         return [f"estimator {estimator}: cannot be made: {_text(error)}"]
-    return _missing(estimator, made, solver) or _unpicklable(estimator, made)
+    if missing := _missing(estimator, made, solver):
+        return missing
+    try:
+        pickled_bytes(made)
+    except InputError as error:
+        return [f"estimator {estimator}: {error}"]
+    return []
 
 
 def _text(error: Exception) -> str:
@@ -122,14 +128,6 @@ def _missing(estimator: str, made: Any, solver: str) -> list[str]:
         inspect.signature(made.fit).bind(None, None)
     except TypeError:
         return [f"estimator {estimator}: its 'fit' does not take samples and labels, (X, y)"]
-    return []
-
-
-def _unpicklable(estimator: str, made: Any) -> list[str]:
-    try:
-        pickled_bytes(made)
-    except InputError as error:
-        return [f"estimator {estimator}: {error}"]
     return []
 
 
