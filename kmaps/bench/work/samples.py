@@ -119,6 +119,7 @@ def fill_cache(
     progress: Report | None,
 ) -> None:
     """Extract the features of some splits, so that measuring them only reads."""
+    how: Any = {"cache": features_cache(), "progress": progress, "skip_bad": skip_bad}
     done = set()
     for feature, protocol, split in splits:
         train, _ = draw_split(dataset, protocol, split)
@@ -126,14 +127,7 @@ def fill_cache(
         what = train.tobytes() if feature.learns else None
         if what not in done:
             done.add(what)
-            Extractor(
-                dataset,
-                feature,
-                train=train,
-                cache=features_cache(),
-                progress=progress,
-                skip_bad=skip_bad,
-            ).fill_cache()
+            Extractor(dataset, feature, train=train, **how).fill_cache()
 
 
 def features_cache() -> Path:
