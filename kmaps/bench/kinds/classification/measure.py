@@ -13,17 +13,8 @@ from kmaps.bench.kinds.shown import SEARCH
 from kmaps.bench.records.arrays import Correct
 from kmaps.bench.records.row import BY_ITSELF, Row
 from kmaps.bench.run.clock import Timing
-from kmaps.bench.spec import fields
+from kmaps.bench.spec import fields, rows
 from kmaps.bench.spec.positions import Mistake, Node
-from kmaps.bench.spec.rows import (
-    ROW_KEYS,
-    SOLVERS,
-    Estimator,
-    map_rows,
-    searched,
-    solver_mistakes,
-    solver_rows,
-)
 from kmaps.kernels import KERNELS
 
 
@@ -36,7 +27,7 @@ class Learner(fields.Model):
     the latest; without it each solver has its usual limit, and the cell no such setting.
     """
 
-    solver: Annotated[str, fields.known_name("solver", lambda: SOLVERS)] = "liblinear"
+    solver: Annotated[str, fields.known_name("solver", lambda: rows.SOLVERS)] = "liblinear"
     loss: Literal["hinge", "squared_hinge", "logistic"] = "hinge"
     penalty: Literal["l2", "l1"] = "l2"
     bias: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1.0
@@ -53,7 +44,7 @@ class Learner(fields.Model):
         return self
 
     def settings(self, solver: str) -> dict[str, Any]:
-        names = set(SOLVERS.get(solver, ()))
+        names = set(rows.SOLVERS.get(solver, ()))
         return self.model_dump(include=names - ({"max_iter"} if self.max_iter is None else set()))
 
 
@@ -119,7 +110,7 @@ class Classification(fields.OnSamples):
     kernels: Annotated[list[fields.KernelName], fields.Unique] = []
     reductions: Annotated[list[Literal["ovo", "ovr"]], Field(min_length=1), fields.Unique]
     baselines: Annotated[list[Literal["linear", "exact", "exact-coded"]], fields.Unique] = []
-    classifiers: Annotated[list[Estimator], fields.Unique] = []
+    classifiers: Annotated[list[rows.Estimator], fields.Unique] = []
     learner: Learner = Learner()
     C: Tuning
     figures: Annotated[list[Literal["accuracy", "costs"]], fields.Unique] = []
@@ -143,19 +134,19 @@ class ClassificationKind(SampledKind):
 
     model = Classification
     shown = SHOWN
-    row_keys = ROW_KEYS
+    row_keys = rows.ROW_KEYS
     chooses_C = True
     takes_estimators = True
 
     def mistakes(self, root: Node, content: dict[str, Any]) -> Iterable[Mistake]:
-        return solver_mistakes(root, content)
+        return rows.solver_mistakes(root, content)
 
     def imports(self, cells: Iterable[Cell]) -> tuple[str, ...]:
         coded = any(cell.row.solver == "coded" for cell in cells)
         return ("kmaps.bench.work.classify", *["kmaps.svm.coded.classifier"] * coded)
 
     def cells(self, experiment: Classification) -> list[Cell]:
-        rows = list(_rows(experiment))
+        of_experiment = list(_rows(experiment))
         of_solver = experiment.learner.settings
         return [
             Cell(
@@ -169,7 +160,7 @@ class ClassificationKind(SampledKind):
             )
             for split in range(experiment.splits)
             for reduction in experiment.reductions
-            for row, kernel in rows
+            for row, kernel in of_experiment
         ]
 
     def with_C(self, cell: Cell, C: float | None, searched: dict[str, Any] | None = None) -> Cell:
@@ -224,15 +215,15 @@ def _rows(experiment: Classification) -> Iterator[tuple[Row, str]]:
         for kernel in (kernel for kernel in kernels if kernel in KERNELS):
             yield Row("exact-coded", solver="coded"), kernel
     for entry in experiment.maps:
-        for kernel, params in map_rows(entry, kernels, ROW_KEYS):
-            for row in solver_rows(entry, experiment.learner.solver):
+        for kernel, params in rows.map_rows(entry, kernels, rows.ROW_KEYS):
+            for row in rows.solver_rows(entry, experiment.learner.solver):
                 solver = row.pop("solver")
                 learner = {key: value for key, value in row.items() if value != fields.AUTO}
-                learner |= searched({"search": {}} | entry)
+                learner |= rows.searched({"search": {}} | entry)
                 name = entry["map"] if "map" in entry else entry["estimator"]
                 yield Row(name, params, solver, learner), kernel
     for classifier in experiment.classifiers:
-        learner = searched({"search": classifier.search})
+        learner = rows.searched({"search": classifier.search})
         yield Row(classifier.estimator, classifier.params, BY_ITSELF, learner), ""
 
 
