@@ -4,9 +4,11 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from kmaps.cli.flags import say
+import click
+
+from kmaps.cli.flags import GIVEN, say
 from kmaps.errors import printable
 
 if TYPE_CHECKING:
@@ -94,22 +96,22 @@ def say_compiling(*, quiet: bool) -> None:
 
 
 @contextmanager
-def cell_bar(
-    *, quiet: bool = False, kept: str = ""
-) -> Iterator[tuple[Callable[["Progress"], None], Callable[[str, int, int], None]]]:
-    """Yield the functions that show the progress of a run's cells and of its features.
+def cell_bar(*, quiet: bool = False, kept: str = "") -> Iterator[dict[str, Any]]:
+    """Yield arguments of a run: the ``command`` of its records, and the functions that show the
+    ``progress`` of its cells and which features are ``extracted``.
 
     A terminal shows a bar, and a line for each cell that failed; other outputs get a line for each
     cell and for each finished stage of the features. Ctrl-C prints which records are ``kept``.
     """
     with ExitStack() as shown:
         try:
+            shows: tuple[Callable, Callable] = _print_cell, _print_stage
             if quiet:
-                yield lambda progress: None, lambda title, done, total: None
+                shows = lambda progress: None, lambda title, done, total: None
             elif sys.stderr.isatty():
-                yield _shown_on(shown.enter_context(_bar("cells")))
-            else:
-                yield _print_cell, _print_stage
+                shows = _shown_on(shown.enter_context(_bar("cells")))
+            command = click.get_current_context().meta.get(GIVEN, "")
+            yield {"progress": shows[0], "extracted": shows[1], "command": command}
         except KeyboardInterrupt:
             shown.close()
             if kept and not quiet:

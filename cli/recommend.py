@@ -17,7 +17,7 @@ from kmaps.bench.report.forms import aligned
 from kmaps.cli import array_files
 from kmaps.cli.array_files import labelled_rows, look_for
 from kmaps.cli.completing import files
-from kmaps.cli.flags import FILE, FOLDER, GIVEN, GroupedCommand, Number, say
+from kmaps.cli.flags import FILE, FOLDER, GroupedCommand, Number, say
 from kmaps.cli.progress import cell_bar, say_compiling, stage_bars
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def command(
     with _folder(out) as folder:
         y = _sample(source, n_rows, folder, quiet, **contract)
         say_compiling(quiet=quiet)
-        with cell_bar(quiet=quiet) as (show, _):
+        with cell_bar(quiet=quiet) as reports:
             found = recommend(
                 folder,
                 len(set(y.tolist())),
@@ -144,8 +144,8 @@ def command(
                 limits=Limits(max_bytes or inf, max_us or inf),
                 exact_only=exact_only,
                 threads=threads,
-                progress=show,
-                command=click.get_current_context().meta.get(GIVEN, ""),
+                progress=reports["progress"],
+                command=reports["command"],
             )
     if found.failed and not quiet:
         say(f"warning: {_failures(found)}", err=True)

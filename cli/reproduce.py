@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kmaps.cli.completing import experiments, names
-from kmaps.cli.flags import COUNT, FOLDER, GIVEN, say
+from kmaps.cli.flags import COUNT, FOLDER, say
 from kmaps.errors import CellsFailed, ConfigError, DataError, GateFailed, NothingMeasured
 
 if TYPE_CHECKING:
@@ -94,15 +94,8 @@ def _run(entry: "Entry", threads: int | None, quiet: bool) -> bool:
     from kmaps.bench.run.runner import run
     from kmaps.cli.progress import cell_bar
 
-    with cell_bar(quiet=quiet) as (progress, extracted):
-        outcome = run(
-            entry.experiment,
-            entry.folder,
-            threads=threads,
-            progress=progress,
-            extracted=extracted,
-            command=click.get_current_context().meta.get(GIVEN, ""),
-        )
+    with cell_bar(quiet=quiet) as reports:
+        outcome = run(entry.experiment, entry.folder, threads=threads, **reports)
     return bool(outcome.failed)
 
 

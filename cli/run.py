@@ -9,7 +9,7 @@ import click
 
 from kmaps.cli.cluster import connected
 from kmaps.cli.completing import experiments, names
-from kmaps.cli.flags import COUNT, FOLDER, GIVEN, allowing, few_of, say, say_imports
+from kmaps.cli.flags import COUNT, FOLDER, allowing, few_of, say, say_imports
 from kmaps.errors import CellsFailed, DataError
 
 if TYPE_CHECKING:
@@ -105,17 +105,9 @@ def command(
 
     say_compiling(quiet=quiet)
     there = nullcontext() if cluster is None else connected(cluster, "jobs")
-    with there as client, cell_bar(quiet=quiet, kept="cells") as (progress, extracted):
-        outcome = run(
-            checked,
-            out,
-            **how,
-            client=client,
-            progress=progress,
-            extracted=extracted,
-            command=click.get_current_context().meta.get(GIVEN, ""),
-            definition=content if changes or experiment not in packaged() else None,
-        )
+    with there as client, cell_bar(quiet=quiet, kept="cells") as reports:
+        kept = content if changes or experiment not in packaged() else None
+        outcome = run(checked, out, **how, client=client, definition=kept, **reports)
     if not outcome.measured and not quiet:
         say(f"nothing to do: all {len(outcome.records)} cells are in {out}", err=True)
     _show(outcome, checked.kind)

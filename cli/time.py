@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kmaps.cli.flags import COUNT, FOLDER, GIVEN, Number, allowing, few_of, say, say_imports
+from kmaps.cli.flags import COUNT, FOLDER, Number, allowing, few_of, say, say_imports
 from kmaps.errors import CellsFailed
 
 if TYPE_CHECKING:
@@ -73,15 +73,8 @@ def command(
     else:
         checked = load(experiment or recorded.removesuffix(f"-{preset}"), preset)
     say_imports(checked, how["allow"], how["allow_code"], quiet=quiet)
-    with cell_bar(quiet=quiet, kept="measurements") as (progress, extracted):
-        timed = time_again(
-            checked,
-            results,
-            **how,
-            command=click.get_current_context().meta.get(GIVEN, ""),
-            progress=progress,
-            extracted=extracted,
-        )
+    with cell_bar(quiet=quiet, kept="measurements") as reports:
+        timed = time_again(checked, results, **how, **reports)
     if not quiet:
         _note(timed, results)
     _show(read_records(results))
