@@ -109,13 +109,9 @@ def _cells(results: Path, baseline: Path | None, floor: float, quiet: bool) -> _
             f"the results have the kind {records[0]['kind']}, the baseline has the kind "
             f"{reference[0]['kind']}; check that it belongs to this experiment"
         )
+    correct, theirs = read_correct(results, records), read_correct(baseline, reference)
     verdicts = gate.compare(
-        records,
-        reference,
-        shown.judged,
-        floor=floor,
-        correct=read_correct(results, records),
-        baseline_correct=read_correct(baseline, reference),
+        records, reference, shown.judged, floor=floor, correct=correct, baseline_correct=theirs
     )
     run = records[0]["experiment"]
     forms: _Forms = {
@@ -145,17 +141,11 @@ def _reported(results: Path, baseline: Path | None, floor: float, quiet: bool) -
         known = reported.read_stored(baseline)
         if known is None:
             known = reported.reported(theirs, claim_entries(theirs), theirs_correct)
-        failures = [
-            *reported.failures(items, known, theirs),
-            *reported.cell_failures(
-                runs,
-                theirs,
-                {name: shown.judged for name, shown in SHOWN.items()},
-                floor,
-                correct=correct,
-                baseline_correct=theirs_correct,
-            ),
-        ]
+        failures = reported.failures(items, known, theirs)
+        judged = {name: shown.judged for name, shown in SHOWN.items()}
+        failures += reported.cell_failures(
+            runs, theirs, judged, floor, correct=correct, baseline_correct=theirs_correct
+        )
     edges = edges_of_runs(runs)
     forms: _Forms = {
         "junit": partial(reported_forms.as_junit, items, failures),

@@ -109,13 +109,9 @@ def _compared(entry: "Entry") -> tuple[str, bool]:
     records, baseline = records_of(entry.folder), records_of(entry.published)
     if not baseline:
         return "measured; there is no published run to compare with", False
-    verdicts = gate.compare(
-        records,
-        baseline,
-        shown_of(records).judged,
-        correct=read_correct(entry.folder, records),
-        baseline_correct=read_correct(entry.published, baseline),
-    )
+    ours, theirs = read_correct(entry.folder, records), read_correct(entry.published, baseline)
+    judged = shown_of(records).judged
+    verdicts = gate.compare(records, baseline, judged, correct=ours, baseline_correct=theirs)
     error = gate.outcome(verdicts)
     return gate.in_words(gate.count(verdicts)), isinstance(error, GateFailed)
 

@@ -231,12 +231,9 @@ def cell_failures(
             replace(what, tolerance=split_by_split) if what.tolerance.of_mean else what
             for what in judged[theirs[0]["kind"]]
         ]
+        ours, others = correct.get(name, {}), baseline_correct.get(name, {})
         for cell in gate.compare(
-            runs[name],
-            theirs,
-            columns,
-            correct=correct.get(name, {}),
-            baseline_correct=baseline_correct.get(name, {}),
+            runs[name], theirs, columns, correct=ours, baseline_correct=others
         ):
             if cell.verdict in ("worse", "missing", "not measured"):
                 undecided = cell.verdict == "not measured"
