@@ -62,16 +62,9 @@ class CodedProblem(NamedTuple):
 
     def part(self, chosen: NDArray) -> "CodedProblem":
         """Return the problem of some of the members."""
-        task = self.task
-        part = task._replace(
-            members=task.members[chosen],
-            signs=task.signs[chosen],
-            norms=task.norms[chosen],
-            targets=task.targets[chosen],
-            upper=task.upper[chosen],
-            ridge=task.ridge[chosen],
-        )
-        return self._replace(task=part)
+        arrays = ("members", "signs", "norms", "targets", "upper", "ridge")
+        part = {name: getattr(self.task, name)[chosen] for name in arrays}
+        return self._replace(task=self.task._replace(**part))
 
 
 def make_task(
