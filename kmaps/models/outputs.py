@@ -23,11 +23,8 @@ class RandomOutputs:
     def __init__(self, stored: StoredLinear) -> None:
         self._given, self._sigma, self._key = stored.given, stored.sigma, stored.key
         self._n_features = stored.n_features
-        self._waves = (
-            None
-            if self._given.kernel == "rbf"
-            else HomogeneousWaves.of(EXP_KERNELS[self._given.kernel], self._given.order)
-        )
+        additive = EXP_KERNELS.get(self._given.kernel)  # rbf has none
+        self._waves = HomogeneousWaves.of(additive, self._given.order) if additive else None
 
     @cached_property
     def _frequencies(self) -> Frequencies:

@@ -108,14 +108,8 @@ def training_facts(
     gaps = vars(model).get("duality_gap_")
     if gaps is not None:
         facts |= {"duality_gap": float(gaps.max()), "passes": int(model.n_iter_.max())}
-    return {
-        **facts,
-        "model_bytes": model.model_bytes_,
-        "C": model.C,
-        "cv": compared,
-        "folds": folds,
-        "hold_out": None,
-    }
+    facts |= {"model_bytes": model.model_bytes_, "C": model.C}
+    return facts | {"cv": compared, "folds": folds, "hold_out": None}
 
 
 def training_record(facts: Mapping[str, Any], **of_the_data: Any) -> dict[str, Any]:

@@ -109,11 +109,8 @@ class WorkingGroups:
         """
         change = (weights - self.weights).astype(self.columns.dtype)
         margins = self.margins + change @ self.columns
-        return (
-            weights,
-            margins,
-            self.losses.total(margins) + group_lengths(weights, self.starts).sum(),
-        )
+        objective = self.losses.total(margins) + group_lengths(weights, self.starts).sum()
+        return weights, margins, objective
 
     def _gradient(self) -> NDArray:
         """Return the gradient of the losses alone."""
