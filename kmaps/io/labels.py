@@ -120,14 +120,9 @@ def read_columns(path: str | Path, columns: Sequence[str]) -> dict[str, NDArray]
     found = {}
     for column in columns:
         place = find_column(rows[0][1], column, str(path))
-        found[column] = np.array(
-            [
-                check_label(
-                    row[place] if place < len(row) else "", f"{path}:{number}", f"column {column!r}"
-                )
-                for number, row in rows[1:]
-            ]
-        )
+        texts = [(number, row[place] if place < len(row) else "") for number, row in rows[1:]]
+        what = f"column {column!r}"
+        found[column] = np.array([check_label(text, f"{path}:{n}", what) for n, text in texts])
     return found
 
 

@@ -22,11 +22,8 @@ READERS: Registry[Callable[..., Reader]] = Registry(
         "npy": "kmaps.io.numpy_files.NpyReader",
         "npz": "kmaps.io.numpy_files.open_npz",
         "csv": "kmaps.io.text_files.CsvReader",
-        "svm": "kmaps.io.text_files.SvmReader",
-        "libsvm": "kmaps.io.text_files.SvmReader",
-        "parquet": "kmaps.io.arrow_files.ArrowReader",
-        "arrow": "kmaps.io.arrow_files.ArrowReader",
-        "feather": "kmaps.io.arrow_files.ArrowReader",
+        **dict.fromkeys(("svm", "libsvm"), "kmaps.io.text_files.SvmReader"),
+        **dict.fromkeys(("parquet", "arrow", "feather"), "kmaps.io.arrow_files.ArrowReader"),
     }
 )
 _WITHOUT_NAMES = ("npy", "svm", "libsvm")  # formats without names of columns
