@@ -174,16 +174,8 @@ def _fill_closed_streams() -> None:
         sys.stdout = os.fdopen(1, "w")
 
 
-_PLAIN = {
-    "…": "...",
-    "–": "-",
-    "≥": ">=",
-    "≤": "<=",
-    "→": "->",
-    "‖": "||",
-    "λ": "lambda",
-    "Λ": "Lambda",
-}
+_PLAIN = {"…": "...", "–": "-", "≥": ">=", "≤": "<=", "→": "->", "‖": "||"}
+_PLAIN |= {"λ": "lambda", "Λ": "Lambda"}
 
 
 def _in_plain_letters(error: UnicodeError) -> tuple[str, int]:
