@@ -29,8 +29,7 @@ _LOOPS = {
 _SPARSE = 1 / 2  # part of the values of CSR rows that is stored where distances are differences
 ENOUGH = 1 / 4  # the least part of K(x, x) + K(y, y) that a difference must keep
 _FULL = 1 / 3  # part of the values of rows that is not zero where matrix products are faster
-_FEW_ROWS = 64  # below, finding the centre takes as long as the loops
-_AT_ONCE = 1024  # rows
+_FEW_ROWS = 256  # below, finding the centre takes as long as the loops
 _SUMMED = 1024  # features of a product in single precision
 _SINGLE_SPREAD = 4.0  # most squared length of a centred row, over σ²: an error of about 1e-6
 _MOST_SPREAD = 1e8  # the same in double precision
@@ -254,20 +253,22 @@ class _MatrixProduct:
 class _Squares(_MatrixProduct):
     r"""Distances of rbf and exp-hellinger: :math:`\|x-c\|^2 + \|y-c\|^2 - 2 (x-c)^\top (y-c)`.
 
-    With the mean c of Y the difference loses few digits: the exponential shows an error of about
-    1e-7 of the largest :math:`\|y-c\|^2 / \sigma^2`, or less in double precision.
+    With c, the mean of some rows of Y, the difference loses few digits: the exponential shows an
+    error of about 1e-7 of the largest :math:`\|y-c\|^2 / \sigma^2`, or less in double precision.
     """
 
     def __init__(self, gamma: float, X: SampleMatrix, Y: SampleMatrix, sigma: float) -> None:
         self.dtype, self.single = np.float64, False
         self.gamma, self.largest = gamma, 2.0 ** np.frexp(max(X.largest, Y.largest))[1]
-        places = range(0, len(Y), _AT_ONCE)
-        blocks = (
-            _raise_signed(Y.block(at, at + _AT_ONCE, 1.0, np.float64), gamma / 2) for at in places
-        )
-        self.centre = sum(block.sum(axis=0) for block in blocks) / len(Y)
-        blocks = (self.pack(Y.block(at, at + _AT_ONCE, 1.0, np.float64))[1] for at in places)
-        self.spread = max(norms.max() for norms in blocks) / sigma / sigma
+        some = Y.matrix[:: len(Y) // _FEW_ROWS].astype(np.float64)
+        self.centre = _raise_signed(some, gamma / 2).mean(axis=0)
+        near = self.centre.astype(np.float32)
+        largest = 0.0
+        for at in range(0, len(Y), _FEW_ROWS):
+            rows = _raise_signed(Y.block(at, at + _FEW_ROWS, 1.0, np.float32), gamma / 2)
+            rows -= near
+            largest = max(largest, float(np.einsum("ij,ij->i", rows, rows).max()))
+        self.spread = largest / sigma / sigma
         self.single = self.spread <= _SINGLE_SPREAD
 
     def pack(self, block: NDArray) -> tuple[NDArray, NDArray[np.float64]]:
