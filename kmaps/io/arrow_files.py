@@ -52,10 +52,7 @@ class ArrowReader(Reader):
             self.columns = [schema.names[place] for place in self._places]
         if not types:
             raise self._refuse("has no column of numbers")
-        self.n_features = len(types)
-        self.dtype = np.result_type(*types)
-        self.check_type(self.dtype, (self.n_rows, self.n_features))
-        self.total = self.n_rows
+        self._take_shape(np.result_type(*types), (self.n_rows, len(types)))
         self.row_bytes = 2 * self.n_features * self.dtype.itemsize
 
     def _number_type(self, field: Any) -> np.dtype:

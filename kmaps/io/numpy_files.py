@@ -45,12 +45,9 @@ class NpyReader(Reader):
         super().__init__(path, name)
         with open(path, "rb") as file:
             header = read_header(file, name)
-        self.check_type(header.dtype, header.shape)
+        self._take_shape(header.dtype, header.shape)
         header.check_size(path.stat().st_size, name)
         self._fortran, self._stored, self._offset = header.fortran, header.dtype, header.offset
-        self.dtype = header.dtype.newbyteorder("=")
-        self.n_rows, self.n_features = header.shape
-        self.total = self.n_rows
         self.row_bytes = (1 + header.fortran) * self.n_features * header.dtype.itemsize
 
     def blocks(self, rows: int, values: int) -> Iterator[Block]:
@@ -179,16 +176,13 @@ class DenseNpzReader(_NpzReader):
         super().__init__(path, name, labels, aside)
         self._member = member
         array = _Member(archive, member, name)
-        self.check_type(array.dtype, array.shape)
+        self._take_shape(array.dtype, array.shape)
         if array.fortran:
             raise self._refuse(
                 f"{_shown(member)} is in Fortran order, which an archive cannot give row by row; "
                 "save it in C order or as .npy"
             )
-        self.n_rows, self.n_features = array.shape
         self._next_to_rows(archive)
-        self.total = self.n_rows
-        self.dtype = array.dtype.newbyteorder("=")
         self.row_bytes = 2 * self.n_features * self.dtype.itemsize
 
     def _stream(self, archive: zipfile.ZipFile, rows: int, values: int) -> Iterator[Block]:
@@ -214,10 +208,7 @@ class CsrNpzReader(_NpzReader):
         super().__init__(path, name, labels, aside)
         sides = _Member(archive, "shape", name, "iu")
         shape = tuple(int(side) for side in sides.read(2)) if sides.shape == (2,) else sides.shape
-        self.dtype = _Member(archive, "data", name).dtype.newbyteorder("=")
-        self.check_type(self.dtype, shape)
-        self.n_rows, self.n_features = shape
-        self.total = self.n_rows
+        self._take_shape(_Member(archive, "data", name).dtype, shape)
         self._next_to_rows(archive)
         self._check_lengths(archive)
 

@@ -97,8 +97,8 @@ class Reader(ABC):
         place = self.name if line is None else f"{self.name}:{line}"
         return InputError(f"{place}: {reason}")
 
-    def check_type(self, dtype: np.dtype, shape: tuple[int, ...]) -> None:
-        """Refuse anything but a matrix of real numbers."""
+    def _take_shape(self, dtype: np.dtype, shape: tuple[int, ...]) -> None:
+        """Keep the type and the shape of the rows; refuse all but a matrix of real numbers."""
         if dtype.kind not in "biuf":
             raise self._refuse(f"holds values of type {dtype}, expected real numbers")
         if len(shape) != 2:
@@ -110,6 +110,8 @@ class Reader(ABC):
         widest = LARGEST_WIDTH if self.sparse else LARGEST_DENSE_WIDTH
         if shape[1] > widest:
             raise self._refuse(f"has {shape[1]:,} columns, more than {widest:,}; is it transposed?")
+        self.dtype, (self.n_rows, self.n_features) = dtype.newbyteorder("="), shape
+        self.total = shape[0]
 
 
 def finite_block(reader: Reader, block: Block, dtype: np.dtype | None) -> AnyMatrix:
