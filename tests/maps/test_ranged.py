@@ -10,11 +10,8 @@ from kmaps.maps import FourierMap, HermiteMap, SplineMap, base
 
 MAPS = [
     SplineMap(),
-    SplineMap(7, degree=0, penalty=1),
-    SplineMap(7, degree=0, penalty=0),
-    SplineMap(7, degree=3, penalty=0),
+    *(SplineMap(7, degree=d, penalty=p) for d, p in ((0, 1), (0, 0), (3, 0), (3, 3))),
     SplineMap(30, degree=2, penalty=2),
-    SplineMap(7, degree=3, penalty=3),
     FourierMap(),
     FourierMap(degree=16, penalty=0),
     HermiteMap(),

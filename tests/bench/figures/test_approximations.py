@@ -87,11 +87,9 @@ def test_each_figure_shows_the_ranges_that_it_is_of():
 @pytest.mark.parametrize(
     ("figure", "given", "most"),
     [
-        ("errors", SQUARES, 256),
-        ("surfaces", SQUARES, 256),
+        *((name, SQUARES, 256) for name in ("errors", "surfaces")),
         ("sections", SQUARES, None),
-        ("gaps", RATIOS, None),
-        ("signatures", RATIOS, None),
+        *((name, RATIOS, None) for name in ("gaps", "signatures")),
         ("quadrants", DIFFERENCES, 256),
     ],
 )

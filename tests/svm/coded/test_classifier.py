@@ -58,16 +58,9 @@ def features(model, X):
 
 def best_linear(E, signs, C, loss, bias=1.0, class_weight=None):
     """Return scikit-learn's weights, the bias feature's last, to a tight tolerance."""
-    other = LinearSVC(
-        C=C,
-        loss=loss,
-        dual=True,
-        tol=1e-7,
-        max_iter=2_000_000,
-        intercept_scaling=bias,
-        class_weight=class_weight,
-        random_state=0,
-    )
+    fixed = {"dual": True, "tol": 1e-7, "max_iter": 2_000_000, "random_state": 0}
+    given = {"intercept_scaling": bias, "class_weight": class_weight}
+    other = LinearSVC(C=C, loss=loss, **given, **fixed)
     with warnings.catch_warnings():
         warnings.simplefilter("error", ConvergenceWarning)
         other.fit(E, signs)
