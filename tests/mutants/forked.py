@@ -106,7 +106,7 @@ def _child(tree, log, result, modules, arguments, tests):
         import_module(name.removesuffix(".py").replace("/", "."))
     plugin = _Plugin(tests, coverage.switch_context if modules else None)
     options = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--hypothesis-seed=0")
-    code = pytest.main([*options, *arguments], plugins=[plugin])
+    code = pytest.main([*options, f"--rootdir={tree}", *arguments], plugins=[plugin])
     executed = coverage.get_data().contexts_by_lineno
     lines = {name: executed(str(tree / name)) for name in modules}
     result.write_text(json.dumps([plugin.seconds, plugin.bad, lines]))
