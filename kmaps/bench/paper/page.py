@@ -54,7 +54,7 @@ def page(
     parts += [Code(_commands(records)), *_state(records)]
     parts.append(Folded("Conditions", [_conditions(records)]))
     doubtful = doubtful_splits(records)
-    if n := sum((record["split"], record["draw"]) in doubtful for record in records):
+    if n := sum(record["split"] in doubtful for record in records):
         which = "this run" if n == len(records) else f"{n} of {len(records)} cells (whole splits)"
         parts.append(Text(Markdown(f"Times of {which} are left out: {_NO_TIMES}")))
     if claims:

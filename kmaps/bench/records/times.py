@@ -124,17 +124,15 @@ def without_doubtful_times(records: Iterable[Record]) -> list[Record]:
     records = list(records)
     untimed = {name: None for name in OF_RECORDS if name.endswith("_s")}
     busy = doubtful_splits(records)
-    return [one if ran_alone(one) and _split(one) not in busy else one | untimed for one in records]
+    return [
+        one if ran_alone(one) and one["split"] not in busy else one | untimed for one in records
+    ]
 
 
-def doubtful_splits(records: Iterable[Record]) -> set[tuple]:
+def doubtful_splits(records: Iterable[Record]) -> set[int | None]:
     """Return the splits with a measured cell without repeats that ran while other programs did."""
     measured = (record for record in records if record.get("status") != "failed")
-    return {_split(one) for one in measured if not (ran_alone(one) or timed(one))}
-
-
-def _split(record: Record) -> tuple:
-    return record["split"], record["draw"]
+    return {one["split"] for one in measured if not (ran_alone(one) or timed(one))}
 
 
 class TimesFile(AppendedFile):

@@ -150,7 +150,7 @@ def test_one_cell_beside_other_work_takes_the_times_of_its_split():
         assert (one["train_s"], one["cv_s"], one["accuracy"]) == (None, None, 0.9)
     other = BESIDE | {"split": 1}
     assert without_doubtful_times([ALONE, other])[0] == ALONE
-    assert doubtful_splits([ALONE, other]) == {(1, None)}
+    assert doubtful_splits([ALONE, other, ALONE | {"draw": 3}]) == {1}
 
 
 def test_repeats_stay_and_what_was_not_timed_again_goes():
