@@ -6,7 +6,7 @@ import logging
 import platform
 import re
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -59,7 +59,11 @@ def connected(cluster: str) -> Iterator[Client]:
             Client(workers) as client,
             answering(),
         ):
-            yield client
+            try:
+                yield client
+            finally:  # Dask may end in an assertion if it closes a worker whose restart has begun
+                with suppress(OSError):
+                    client.wait_for_workers(int(local[1]), timeout=_PATIENCE_S)
         return
     if not re.fullmatch(r"[a-z]+://\S+", cluster):
         raise ConfigError(

@@ -11,6 +11,7 @@ import dask
 import numpy as np
 import pytest
 from distributed import Client
+from distributed.utils import get_mp_context
 from spec_text import SMALL
 
 from kmaps.bench.kinds import load as spec
@@ -54,12 +55,18 @@ def test_a_killed_scheduler_ends_in_one_line(scheduler, asked):
         client.close()
 
 
-def test_a_task_that_takes_every_worker_with_it_is_given_up(tmp_path):
+def test_a_task_that_takes_every_worker_with_it_is_given_up(tmp_path, monkeypatch):
     def deadly():
         with open(tmp_path / "tried", "a") as file:
             file.write("x")
+        time.sleep(0.1)  # the news that the worker runs goes out first
         os._exit(1)
 
+    # As on a busy computer: the block ends while Dask begins to replace the worker.
+    process = get_mp_context().Process
+    start = process.start
+    monkeypatch.setattr(process, "start", lambda self: [time.sleep(1), start(self)])
+    monkeypatch.setattr("distributed.nanny.WorkerProcess._init_msg_interval", 1.0)
     told = "^a task was given up because its workers were lost, as when memory runs out: [^\n]+$"
     with pytest.raises(ConnectionError, match=told), connected("local:1") as client:
         client.submit(deadly).result()
