@@ -58,10 +58,11 @@ def _sparse_rows(rng: np.random.Generator) -> sparse.csr_array:
 
 
 def _by_products(X: np.ndarray, Y: np.ndarray) -> list[Pair]:
-    """Return kernel values of models: rbf, and exp-chi2 as the rbf kernel of a map's outputs."""
+    """Return kernel values of models, and exp-chi2 as the rbf kernel of a map's outputs."""
     outputs = HomogeneousMap("chi2", order=1).fit(X)
     encoded = outputs.transform(Y)
     exact = "Gram matrix, exp-chi2"
+    whole = np.rint(255 * X), np.rint(255 * Y)
     return [
         Pair(
             "kernel values, rbf",
@@ -74,6 +75,10 @@ def _by_products(X: np.ndarray, Y: np.ndarray) -> list[Pair]:
             Pair(ours, values, exact, lambda: gram(X, Y, kernel="exp-chi2", sigma=10.0), runs=3)
             for ours, values in (
                 ("kernel values, exp-hellinger", lambda: _values(X, Y, "exp-hellinger")),
+                (
+                    "the same, exp-intersection of bytes",
+                    lambda: _values(*whole, "exp-intersection"),
+                ),
                 ("of three outputs", lambda: _values(outputs.transform(X), encoded, "rbf")),
             )
         ),

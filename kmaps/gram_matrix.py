@@ -102,7 +102,8 @@ def quick_gram(
     """Return :func:`gram`; exponentials from differences, if the width allows it: errors of 2e-6.
 
     Of X alone they take two thirds of the time where a fifth of the values is not zero; rbf and
-    exp-hellinger of dense rows become matrix products, in a third of the time.
+    exp-hellinger of dense rows become matrix products, in a third of the time; exp-intersection
+    of bytes over 255, as of bytes, is summed over bytes.
     """
     return _named_gram(X, Y, kernel, gamma, sigma, quick=True)
 

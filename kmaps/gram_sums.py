@@ -15,6 +15,7 @@ from threadpoolctl import threadpool_limits
 
 from kmaps._loops import distances, entries
 from kmaps._loops import gram as loops
+from kmaps._loops.byte_distances import byte_distances
 from kmaps._loops.entries import Entries
 from kmaps.samples import AnyMatrix, SampleMatrix
 
@@ -28,6 +29,10 @@ _LOOPS = {
 
 _SPARSE = 1 / 2  # part of the values of CSR rows that is stored where distances are differences
 ENOUGH = 1 / 4  # the least part of K(x, x) + K(y, y) that a difference must keep
+_EMPTY = 1 / 16  # the same where loops over the rest are faster than over bytes
+_VECTOR = 64  # bytes
+_MOST_BYTES = 1 << 23  # whose differences have a sum of 31 bits
+_ROUNDED = 1e-6  # of a byte over 255, in single precision
 _FULL = 1 / 3  # part of the values of rows that is not zero where matrix products are faster
 _FEW_ROWS = 256  # below, finding the centre takes as long as the loops
 _SUMMED = 1024  # features of a product in single precision
@@ -52,6 +57,10 @@ def sums_of(
     Distances are differences of which ``enough`` is left; by default where that is faster and exact
     to the last digits. With ``sigma`` they need no more digits than the exponential shows.
     """
+    if kernel == "intersection" and gamma == 1:
+        step = byte_step(X, Y)
+        if step == 1 or (step and sigma):
+            return _Bytes(X, Y, step, distance)
     if distance:
         if sigma and kernel == "hellinger" and _are_full(X, Y):
             squares = _Squares(gamma, X, Y, sigma)
@@ -287,6 +296,42 @@ class _Squares(_MatrixProduct):
         return np.maximum(out, 0, out=out)
 
 
+class _Bytes(_MatrixProduct):
+    """The kernel, or the distances, of intersection between rows of bytes times a step."""
+
+    dtype: type[np.floating] = np.float32
+
+    def __init__(self, X: SampleMatrix, Y: SampleMatrix, step: float, distance: bool) -> None:
+        self.largest = 2.0 ** np.frexp(max(X.largest, Y.largest))[1]
+        self.step, self.distance = step, distance
+
+    def pack(self, block: NDArray) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """Return the bytes of a block, in rows of whole vectors, and their sums."""
+        codes = np.zeros((len(block), -(-block.shape[1] // _VECTOR) * _VECTOR), np.uint8)
+        codes[:, : block.shape[1]] = np.rint(block / self.step)
+        return codes, codes.sum(axis=1, dtype=np.int64)
+
+    def __call__(self, rows: Any, others: Any, skip: int) -> NDArray[np.float64]:
+        """Return the sums over all pairs; with a skip, garbage above the diagonal."""
+        (x, x_sums), (y, y_sums) = rows, others
+        out = byte_distances(x, y, skip)
+        return self.step * (out if self.distance else (x_sums[:, None] + y_sums - out) / 2)
+
+
+def byte_step(*matrices: SampleMatrix) -> float:
+    """Return 1 or 1/255 if the rows are dense, of whole numbers of it up to 255; or else 0."""
+    return next((s for s in (1.0, 1 / 255) if all(_are_bytes(rows, s) for rows in matrices)), 0.0)
+
+
+def _are_bytes(rows: SampleMatrix, step: float) -> bool:
+    if sparse.issparse(rows.matrix) or rows.signed or rows.largest > 255.5 * step:
+        return False
+    if not rows.filled_per_row / rows.n_features > _EMPTY or rows.n_features > _MOST_BYTES:
+        return False
+    counts = (part / step for part in rows.parts())
+    return all((np.abs(part - np.rint(part)) <= _ROUNDED * part).all() for part in counts)
+
+
 def products_with_itself(block: AnyMatrix, gamma: float) -> NDArray[np.float64]:
     """Return K(x, x) of every row, which is the sum of |x| to gamma."""
     powers = abs(block).astype(np.float64)
@@ -324,4 +369,4 @@ def _raise_signed(block: AnyMatrix, power: float) -> AnyMatrix:
     return block
 
 
-Sums: TypeAlias = _Distances | _Products | _MatrixProduct | _Squares
+Sums: TypeAlias = _Distances | _Products | _MatrixProduct | _Squares | _Bytes

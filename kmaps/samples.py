@@ -297,7 +297,7 @@ class SampleMatrix:
             magnitudes = np.abs(values if values.dtype.kind == "f" else values.astype(float))
             return float(magnitudes.min(where=magnitudes > 0, initial=np.inf))
 
-        return min(map(least, self._parts()), default=np.inf)
+        return min(map(least, self.parts()), default=np.inf)
 
     @cached_property
     def is_single(self) -> bool:
@@ -305,9 +305,9 @@ class SampleMatrix:
         if float_type(self.matrix) is np.float32:
             return True
         with np.errstate(over="ignore"):
-            return all((part.astype(np.float32) == part).all() for part in self._parts())
+            return all((part.astype(np.float32) == part).all() for part in self.parts())
 
-    def _parts(self) -> Iterator[NDArray]:
+    def parts(self) -> Iterator[NDArray]:
         """Yield the values that are stored, some at a time."""
         values = self.matrix.data if issparse(self.matrix) else self.matrix
         step = max(1, int(2**16 / (1 if values.ndim == 1 else self.n_features)))

@@ -1,5 +1,7 @@
 """Kernel matrices against three plain loops, scikit-learn, and their own symmetries."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -248,6 +250,31 @@ def test_matrix_products_of_dense_rows(name, narrow, monkeypatch):
         single.clear()
         quick_gram(few, Y, kernel=name, sigma=sigma)
         assert not single
+
+
+@pytest.mark.parametrize("step", [1.0, 1 / 255])
+def test_rows_of_bytes(step, monkeypatch):
+    """Their kernel and distances of intersection are whole numbers of the step."""
+    X, Y = (np.random.default_rng(seed).integers(0, 256, (300, 70)) for seed in (0, 1))
+    squared, used, sums = cdist(X, Y, "cityblock"), [], gram_sums.byte_distances
+    monkeypatch.setattr(gram_sums, "byte_distances", lambda *of: used.append(1) or sums(*of))
+    rows = [(of * step).astype(np.float32) for of in (X, Y)]
+    quick = partial(quick_gram, kernel="exp-intersection", sigma=90 * step**0.5)
+    np.testing.assert_allclose(quick(*rows), np.exp(-squared / 90**2 / 2), atol=1e-7)
+    np.testing.assert_array_equal(quick(rows[0]), quick(rows[0], rows[0]))
+    assert used
+    used.clear()
+    values = np.minimum(X[:, None], Y).sum(axis=2)
+    np.testing.assert_allclose(gram(*rows, kernel="intersection"), values * step, rtol=2e-6)
+    np.testing.assert_allclose(
+        squared_distance(*rows, kernel="intersection"), squared * step, rtol=2e-5 * (step < 1)
+    )
+    assert bool(used) == (step == 1)  # else the last digits of the numbers count
+    used.clear()
+    for other in (sparse.csr_array(rows[1]), *(rows[1] + step * off for off in (-1, 0.5, 1))):
+        quick(rows[0], other)
+    quick(*(of * (of > 254 * step) for of in rows))  # nearly empty
+    assert not used
 
 
 def test_rbf_and_linear():

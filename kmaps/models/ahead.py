@@ -37,9 +37,10 @@ def _steps() -> Iterator[Callable[[], object]]:
     for X in values.values():
         for samples in (X, csr_matrix(X)):
             yield partial(_train, samples, y)
+    yield partial(gram, values[np.dtype("uint8")], kernel="intersection")
     for X in (values[np.dtype("float32")], values[np.dtype("float64")]):
         for kernel in KERNELS:
-            yield partial(gram, X, kernel=kernel)
+            yield partial(gram, X / 16, kernel=kernel)
         yield partial(KernelSVC("exp-chi2").fit, X, y)
         for name in MAPS:
             if name not in _LONG_TO_FIT:

@@ -37,11 +37,21 @@ from kmaps.checks import (
 from kmaps.errors import InputError
 from kmaps.estimators import ClassNamePrefixFeaturesOutMixin
 from kmaps.gram_matrix import gram, mean_squared_distance, quick_gram, squared_distance, width_of
+from kmaps.gram_sums import byte_step
 from kmaps.kernels import EXP_KERNELS, KERNELS, WIDTH_KERNELS, check_kernel
 from kmaps.maps import FeatureMap
 from kmaps.models.landmarks_graph import add_distances
 from kmaps.parallel import for_blocks, product, threads
-from kmaps.samples import AnyMatrix, in_double, is_foreign, issparse, like, namespace, validate_data
+from kmaps.samples import (
+    AnyMatrix,
+    SampleMatrix,
+    in_double,
+    is_foreign,
+    issparse,
+    like,
+    namespace,
+    validate_data,
+)
 from kmaps.svm.learner import input_errors
 
 _BLOCK_ROWS = 512  # each with m kernel values at a time
@@ -107,7 +117,7 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
     landmarks : {"kmeans", "uniform", "rpcholesky"}, default="kmeans"
         The centres of k-means, samples drawn at random, or samples drawn by their residuals from
         the earlier ones (randomly pivoted Cholesky). The first and the last look at 20,000 rows
-        at most, or 2m.
+        at most, or 2m. With exp-intersection the centres of bytes are bytes, rounded.
     sigma : float or None, default=None
         Width of the kernel, > 0. None: σ² is the mean squared distance D² between 1,000 rows.
     random_state : int, RandomState or None, default=0
@@ -312,6 +322,10 @@ def _centres(of: LandmarkMap, X: AnyMatrix, m: int, random: RandomState) -> AnyM
         warnings.simplefilter("ignore", ConvergenceWarning)  # warns of fewer than m different rows
         clusters = KMeans(m, init="random", n_init=1, max_iter=_ROUNDS, random_state=random)
         found = clusters.fit(_pool(X, m, random)).cluster_centers_
+    # Between bytes, distances of intersection are fast.
+    step = byte_step(SampleMatrix.check(X, "X")) if of.kernel == "exp-intersection" else 0
+    if step:
+        found = np.rint(found / step) * step
     # K-means subtracts means and adds them again, which can make zeros negative.
     return found if X.min() < 0 else np.maximum(found, 0)
 
