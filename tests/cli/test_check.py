@@ -11,15 +11,11 @@ from kmaps.bench.records.arrays import CORRECT, Correct, collect_arrays, write_a
 from tests.bench.sample_records import record
 
 BASELINE = [record(key=str(i), split=i, storage_bytes=10, model_bytes=1) for i in range(3)]
+FILES = {"baseline.jsonl": BASELINE}
 
 
 def changed(**columns):
     return [cell | columns for cell in BASELINE]
-
-
-@pytest.fixture(autouse=True)
-def _in_folder(_in_a_folder):
-    write_records(BASELINE, "baseline.jsonl")
 
 
 def check(cells, *args, code):

@@ -25,15 +25,10 @@ KMAPS = Path(sys.executable).parent / "kmaps"
 RNG = np.random.default_rng(0)
 X = RNG.random((40, 6)).astype(np.float32)
 X[X < 0.4] = 0
-
+FILES = {"in.npy": X}
 
 encode = partial(kmaps, "encode")
 refused = partial(commands.refused, "encode")
-
-
-@pytest.fixture(autouse=True)
-def _in_folder(_in_a_folder):
-    np.save("in.npy", X)
 
 
 @pytest.mark.parametrize("kernel", ["chi2", "js"])

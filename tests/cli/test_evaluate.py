@@ -21,12 +21,7 @@ from tests.cli.test_pages import NAMES, Read
 RNG = np.random.default_rng(0)
 X = RNG.gamma(1.0, size=(90, 6)).astype(np.float32)
 Y = np.digitize(X[:, 0] + X[:, 1] + RNG.normal(0, 0.2, 90), [1, 2])
-
-
-@pytest.fixture(autouse=True)
-def _in_folder(_in_a_folder):
-    np.save("X.npy", X)
-    np.save("y.npy", Y)
+FILES = {"X.npy": X, "y.npy": Y}
 
 
 def test_a_model_is_evaluated_class_by_class():

@@ -13,12 +13,7 @@ RNG = np.random.default_rng(0)
 X = RNG.gamma(1.0, size=(120, 6)).astype(np.float32)
 X[X < 0.3] = 0
 Y = np.digitize(X[:, 0] * X[:, 1] + RNG.normal(0, 0.05, 120), [0.3, 1])
-
-
-@pytest.fixture(autouse=True)
-def _in_folder(_in_a_folder):
-    np.save("in.npy", X)
-    np.save("y.npy", Y)
+FILES = {"in.npy": X, "y.npy": Y}
 
 
 def train(*args):

@@ -13,15 +13,10 @@ CELLS = [
     record("linear", accuracy=0.8, cpu="a", **TIMES),
     record(accuracy=0.9, params={"order": 2}, cpu="a", **TIMES | {"train_s": 0.9}),
 ]
-
+FILES = {"run/records.jsonl": CELLS}
 
 plot = partial(kmaps, "plot")
 write = partial(write_records, path="run/records.jsonl")
-
-
-@pytest.fixture(autouse=True)
-def _in_folder(_in_a_folder):
-    write(CELLS)
 
 
 def test_the_figure_stands_beside_the_records():

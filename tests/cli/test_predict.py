@@ -18,6 +18,7 @@ X = RNG.gamma(1.0, size=(90, 6)).astype(np.float32)
 Y = np.digitize(X[:, 0] + X[:, 1] + RNG.normal(0, 0.2, 90), [1, 2])
 WORDS = np.array(["low", "middle, or so", "high"])[Y]
 NAMES = ["high", "low", "middle, or so"]
+FILES = {"X.npy": X}
 
 
 @pytest.fixture(scope="module")
@@ -29,11 +30,6 @@ def models(tmp_path_factory):
         found[name] = CodedSVC(probability="sigmoid").fit(X, y)
         found[name].save(folder / f"{name}.npz")
     return folder, found
-
-
-@pytest.fixture(autouse=True)
-def _in_folder(_in_a_folder):
-    np.save("X.npy", X)
 
 
 def predict(models, name, *args, code=0):

@@ -3,17 +3,12 @@
 import json
 from pathlib import Path
 
-import pytest
 from commands import kmaps, refused, write_records
 
 from tests.bench.sample_records import record
 
 SECONDS = dict.fromkeys(("fit_s", "encode_s", "convert_s", "train_s", "predict_s"), 1.0)
-
-
-@pytest.fixture(autouse=True)
-def _in_folder(_in_a_folder):
-    write_records([record("homogeneous", i, params={"order": 1}) for i in (0, 1)])
+FILES = {"records.jsonl": [record("homogeneous", i, params={"order": 1}) for i in (0, 1)]}
 
 
 def report(*args):

@@ -19,16 +19,10 @@ from kmaps.bench.report.tables import render
 from tests.bench.sample_records import record
 
 CELLS = [record(key=str(i), split=i, accuracy=0.9, train_s=2.0, cpu="a") for i in range(2)]
-
+FILES = {"run/records.jsonl": CELLS}
 
 table = partial(kmaps, "table")
 write = partial(write_records, path="run/records.jsonl")
-
-
-@pytest.fixture(autouse=True)
-def _in_folder(_in_a_folder):
-    write(CELLS)
-
 
 SHOWN = ("accuracy", "time", "convert", "storage")
 

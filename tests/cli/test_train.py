@@ -21,13 +21,8 @@ X = RNG.gamma(1.0, size=(90, 6)).astype(np.float32)
 X[X < 0.5] = 0
 Y = np.digitize(X[:, 0] + X[:, 1] + RNG.normal(0, 0.2, 90), [1, 2])
 WORDS = np.array(["low", "middle", "high"])[Y]
+FILES = {"in.npy": X, "y.npy": Y}
 OURS = "in.npy", "m.npz", "--labels", "y.npy"
-
-
-@pytest.fixture(autouse=True)
-def _in_folder(_in_a_folder):
-    np.save("in.npy", X)
-    np.save("y.npy", Y)
 
 
 def train(*args, **options):
