@@ -13,6 +13,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 OUTSIDE = {"cli": "kmaps.cli", "datasets": "kmaps.datasets", "experiments": "kmaps.experiments"}
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT = PYPROJECT["project"]
 
 
 def packages_on_disk() -> list[str]:
@@ -25,7 +27,7 @@ def packages_on_disk() -> list[str]:
 
 
 def test_pyproject_lists_every_package():
-    setuptools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]
+    setuptools = PYPROJECT["tool"]["setuptools"]
     listed, there = setuptools["packages"], packages_on_disk()
     assert not set(there) - set(listed), "pyproject.toml: packages does not list every folder"
     assert listed == there
@@ -35,17 +37,14 @@ def test_pyproject_lists_every_package():
 def test_version_stands_once():
     import kmaps
 
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert kmaps.__version__ == project["version"]
+    assert kmaps.__version__ == PROJECT["version"]
     assert f"version: {kmaps.__version__}\n" in (ROOT / "CITATION.cff").read_text()
     assert f"## {kmaps.__version__}" in (ROOT / "CHANGELOG.md").read_text()
 
 
 def test_the_oldest_versions_are_the_lower_bounds():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    extras = project["optional-dependencies"]
-    del extras["docs"]  # the site, with the newest versions
-    needed = [*project["dependencies"], *chain.from_iterable(extras.values())]
+    extras = PROJECT["optional-dependencies"] | {"docs": []}  # the site, with the newest versions
+    needed = [*PROJECT["dependencies"], *chain.from_iterable(extras.values())]
     bounds = dict(line.split(">=") for line in needed if ">=" in line)
     for name in ("ruff", "check-jsonschema"):  # lint, with the newest version
         del bounds[name]
@@ -57,11 +56,10 @@ def test_the_oldest_versions_are_the_lower_bounds():
 
 
 def test_the_conda_recipe_is_that_of_this_version():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     recipe = (ROOT / "packaging" / "meta.yaml").read_text()
-    assert f'version = "{project["version"]}"' in recipe
-    needed = {line.replace("matplotlib>", "matplotlib-base>") for line in project["dependencies"]}
-    needed |= {"python" + project["requires-python"]}
+    assert f'version = "{PROJECT["version"]}"' in recipe
+    needed = {line.replace("matplotlib>", "matplotlib-base>") for line in PROJECT["dependencies"]}
+    needed |= {"python" + PROJECT["requires-python"]}
     listed = re.findall(r"^    - (\S+) (>=\S+)$", recipe, re.MULTILINE)
     assert {name + bound for name, bound in listed} == needed
 
@@ -74,10 +72,9 @@ def test_the_lock_file_has_the_versions_of_the_published_runs():
     locked = {name: version for name, version, _ in LOCKED.findall(text)}
     assert len(locked) == text.count("==")
     assert "://" not in text
-    ours = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras = ("images", "comparison", "parquet")
-    parts = [ours["optional-dependencies"][name] for name in extras]
-    needed = [*ours["dependencies"], *chain.from_iterable(parts)]
+    parts = [PROJECT["optional-dependencies"][name] for name in extras]
+    needed = [*PROJECT["dependencies"], *chain.from_iterable(parts)]
     assert {line.split(">=")[0] for line in needed} <= locked.keys()
     [vlfeat] = LOCKED.findall((ROOT / "requirements-vlfeat.txt").read_text())
     locked[vlfeat[0]] = vlfeat[1]
@@ -103,12 +100,8 @@ def test_checkout_imports_from_anywhere(tmp_path):
 def wheel(tmp_path_factory):
     out = tmp_path_factory.mktemp("wheel")
     source = tmp_path_factory.mktemp("source") / "kmaps"
-    files = subprocess.run(
-        ["git", "ls-files", "-co", "--exclude-standard", "-z"],
-        cwd=ROOT,
-        capture_output=True,
-        check=True,
-    ).stdout
+    git = ["git", "ls-files", "-co", "--exclude-standard", "-z"]
+    files = subprocess.run(git, cwd=ROOT, capture_output=True, check=True).stdout
     for name in files.decode().split("\0"):
         if name and (ROOT / name).is_file():
             (source / name).parent.mkdir(parents=True, exist_ok=True)
@@ -154,13 +147,8 @@ def test_the_packages_of_contributing_are_those_on_disk():
 
 
 def test_make_shows_what_pip_does(tmp_path):
-    shown = subprocess.run(
-        ["make", "-n", "run", f"VENV={tmp_path}/venv"],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    (line,) = (line for line in shown.stdout.splitlines() if "pip install" in line)
+    make = ["make", "-n", "run", f"VENV={tmp_path}/venv"]
+    shown = subprocess.run(make, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    (line,) = (line for line in shown.splitlines() if "pip install" in line)
     assert "--quiet" not in line
     assert line.endswith(">&2")  # what `make run` prints is the table
