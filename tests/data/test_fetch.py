@@ -283,10 +283,7 @@ def test_killed_while_writing_leaves_nothing_under_the_name(tiny, root, get):
     assert_is_tiny(tiny, root)
 
 
-def test_mirrors_that_are_busy_forever_are_asked_three_times_a_file(
-    tiny, root, get, serve, monkeypatch
-):
-    monkeypatch.setattr("kmaps.data.transfer._PAUSES_S", (0.0, 0.0))
+def test_mirrors_that_are_busy_forever_are_asked_three_times_a_file(tiny, root, get, serve):
     server = serve(tiny.folder, status=503)
     with pytest.raises(DataError, match="503") as caught:
         get(mirror=[server.url])
