@@ -96,9 +96,11 @@ def test_standard_input_and_output():
     assert sorted(os.listdir()) == ["in.npy", "out.npy"]
 
 
-def test_paths_that_are_refused():
+def test_paths_and_content_that_are_refused():
     Path("old.npy").write_text("old")
     os.link("in.npy", "same.npy")
+    np.save("huge.npy", np.array([[1.0, -1e39]]))
+    Path("ragged.csv").write_text("1,2\n" * 9 + "1,2,3\n")
     for arguments, message in {
         ("in.npy", "old.npy"): "old.npy: exists already; choose another name, or pass --force",
         ("in.npy", "in.npy"): "in.npy: is the input too; choose another name for OUT",
@@ -106,6 +108,11 @@ def test_paths_that_are_refused():
         ("old.npy", "in.npy", "--force", "--fit-on", "in.npy"): "in.npy: is the input too;",
         ("in.npy", "-"): "-: has no extension for a format; add one (npy, npz, csv, svm, libsvm,",
         ("-", "out.npy"): "-: name the format of standard input with --input-format",
+        ("huge.npy", "out.npy", "--dtype", "float32"): "huge.npy: X[0, 1] is -1e+39, too large for "
+        "float32; pass --dtype float64",
+        ("ragged.csv", "out.npz"): "ragged.csv:10: has 3 columns, the first line has 2",
+        ("in.npy", "out.npy", "--fit-on", "ragged.csv"): "ragged.csv has 2 columns, in.npy has 6",
+        ("in.npy", "out.npy", "--codes"): "the homogeneous map has no codes; leave --codes out",
     }.items():
         assert refused(*arguments).startswith(message)
     assert Path("old.npy").read_text() == "old"
@@ -137,19 +144,6 @@ def test_nothing_is_sent_of_what_fails():
     assert refused("nan.npy", "-", "--output-format", "npy", "--memory", "1") == (
         "nan.npy: X[799999, 0] is nan, expected a finite number"
     )
-
-
-def test_content_that_is_refused():
-    np.save("huge.npy", np.array([[1.0, -1e39]]))
-    Path("ragged.csv").write_text("1,2\n" * 9 + "1,2,3\n")
-    for arguments, message in {
-        ("huge.npy", "out.npy", "--dtype", "float32"): "huge.npy: X[0, 1] is -1e+39, too large for "
-        "float32; pass --dtype float64",
-        ("ragged.csv", "out.npz"): "ragged.csv:10: has 3 columns, the first line has 2",
-        ("in.npy", "out.npy", "--fit-on", "ragged.csv"): "ragged.csv has 2 columns, in.npy has 6",
-        ("in.npy", "out.npy", "--codes"): "the homogeneous map has no codes; leave --codes out",
-    }.items():
-        assert refused(*arguments).startswith(message)
 
 
 def test_names_and_values_that_are_refused():
@@ -306,11 +300,7 @@ def test_memory_is_bounded_and_the_file_whole():
     """The limit for 100,000 × 784; a quarter of the rows already breaks it when held in memory."""
     n = 25_000
     block = RNG.random((1000, 784), dtype=np.float32)
-    with open("big.npy", "wb") as file:
-        header = {"descr": "<f4", "fortran_order": False, "shape": (n, 784)}
-        np.lib.format.write_array_header_1_0(file, header)
-        for _ in range(n // 1000):
-            file.write(block.tobytes())
+    np.lib.format.open_memmap("big.npy", "w+", "<f4", (n, 784)).reshape(-1, 1000, 784)[:] = block
     peak = 0
     with psutil.Popen([KMAPS, "encode", "big.npy", "out.npy"], stderr=subprocess.PIPE) as process:
         while process.poll() is None:

@@ -252,11 +252,7 @@ def test_memory_is_bounded_by_the_codes(tmp_path):
     """376 MB of features, 47 MB of codes: held as floats they would break the limit."""
     n, block = 60_000, RNG.random((1000, 784))
     block[:, 0] = np.arange(1000) % 2 + block[:, 0] / 10
-    with open("big.npy", "wb") as file:
-        header = {"descr": "<f8", "fortran_order": False, "shape": (n, 784)}
-        np.lib.format.write_array_header_1_0(file, header)
-        for _ in range(n // 1000):
-            file.write(block.tobytes())
+    np.lib.format.open_memmap("big.npy", "w+", "<f8", (n, 784)).reshape(-1, 1000, 784)[:] = block
     np.save("labels.npy", np.arange(n) % 2)
     with Forked() as forked:
         for command in (
