@@ -163,8 +163,12 @@ def _write(target: str, force: bool, found: "Evaluation", rows: list[list[Any]],
 
         check_paths(target, [], force)  # again: reading the rows took time
         return DRAWN[what](found, Path(target))
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(
+        [csv_text(cell) if isinstance(cell, str) else cell for cell in row] for row in rows
+    )
     with atomic_file(target, force=force) as file:
-        file.write(_csv(rows).encode())
+        file.write(text.getvalue().encode())
 
 
 def _evaluate(
@@ -217,11 +221,3 @@ def _as_names(found: "Evaluation") -> dict[str, Any]:
         "confusion": found.confusion.tolist(),
         "calibration": calibration,
     }
-
-
-def _csv(rows: list[list[Any]]) -> str:
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(
-        [csv_text(cell) if isinstance(cell, str) else cell for cell in row] for row in rows
-    )
-    return text.getvalue()

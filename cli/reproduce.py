@@ -73,7 +73,12 @@ def command(
         raise NothingMeasured("nothing could be run; run `kmaps download --all` first")
     if preset is None:
         _write_pages(entries, out, quiet)
-    _end(worse, failed)
+    if failed:
+        raise CellsFailed(
+            f"cells failed in {', '.join(failed)}; `kmaps run NAME --retry-failed` tries again"
+        )
+    if worse:
+        raise GateFailed(f"worse than published: {', '.join(worse)}")
 
 
 def _to_do(entries: "list[Entry]") -> str:
@@ -125,12 +130,3 @@ def _write_pages(entries: "list[Entry]", out: Path, quiet: bool) -> None:
         if records_of(entry.folder):
             context.invoke(report, results=entry.folder, force=True, quiet=True)
     context.invoke(report, results=out, of_all=True, force=True, quiet=quiet)
-
-
-def _end(worse: list[str], failed: list[str]) -> None:
-    if failed:
-        raise CellsFailed(
-            f"cells failed in {', '.join(failed)}; `kmaps run NAME --retry-failed` tries again"
-        )
-    if worse:
-        raise GateFailed(f"worse than published: {', '.join(worse)}")

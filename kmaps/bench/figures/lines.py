@@ -83,9 +83,13 @@ def draw_series(
     figure, axes = style.panel_axes(len(panels), *size, sharey=sharey, columns=columns)
     hues = _hues(one for shown in panels.values() for one in shown)
     for ax, (panel, shown) in zip(axes, panels.items(), strict=True):
-        of_x = x[panel] if isinstance(x, Mapping) else x
-        of_y = y[panel] if isinstance(y, Mapping) else y
-        _panel(ax, shown, _hues(shown) if legend_each else hues, of_x, of_y)
+        hues_here = _hues(shown) if legend_each else hues
+        ends = [end for one in shown for end in _draw(ax, one, hues_here)]
+        if all(one.style in ("curve", "exact", "guide") for one in shown):
+            ax.margins(x=0)
+        _dress(ax, ax.xaxis, x[panel] if isinstance(x, Mapping) else x)
+        _dress(ax, ax.yaxis, y[panel] if isinstance(y, Mapping) else y)
+        style.mark_ends(ax, ends)
         if isinstance(y, Axis) and not ax.get_subplotspec().is_first_col():
             ax.set_ylabel("")
         style.title(ax, panel if titles else "")
@@ -107,15 +111,6 @@ def _hues(series: Iterable[Series]) -> list[Hashable]:
 
 def _hue(one: Series) -> Hashable:
     return one.label if one.hue is None else one.hue
-
-
-def _panel(ax: Axes, shown: list[Series], hues: list[Hashable], x: Axis, y: Axis) -> None:
-    ends = [end for one in shown for end in _draw(ax, one, hues)]
-    if all(one.style in ("curve", "exact", "guide") for one in shown):
-        ax.margins(x=0)
-    _dress(ax, ax.xaxis, x)
-    _dress(ax, ax.yaxis, y)
-    style.mark_ends(ax, ends)
 
 
 def _draw(ax: Axes, one: Series, hues: Sequence[Hashable]) -> list[tuple[float, str, str]]:

@@ -215,18 +215,15 @@ class GroupProblem:
         self.weights = np.zeros(len(columns) + 1)
         self.margins = np.zeros(len(signs))
         if weights is not None:
-            self._begin_at(weights)
+            self.weights[:] = weights
+            used = np.flatnonzero(weights[:-1])
+            own = self.weights[used].astype(columns.dtype)
+            self.margins += self.signs * (own @ columns[used])
+            self.margins += self.constant * self.weights[-1]
         ridge, cap = loss.ridge(costs), loss.high(costs)
         self.has_corner = not ridge.any()
         steep = _ROUNDED * costs if self.has_corner else 1 / ridge
         self.losses = RoundedLosses(np.zeros(len(signs)), steep, cap)
-
-    def _begin_at(self, weights: NDArray[np.float64]) -> None:
-        self.weights[:] = weights
-        used = np.flatnonzero(weights[:-1])
-        own = self.weights[used].astype(self.columns.dtype)
-        self.margins += self.signs * (own @ self.columns[used])
-        self.margins += self.constant * self.weights[-1]
 
     def solve(self, tol: float, max_iter: int) -> GroupSolution:
         """Descend until the gap is closed, on the groups in use and those that want to be."""
