@@ -36,7 +36,7 @@ def command(runs: tuple[Path, ...], wanted: tuple[str, ...], form: str) -> None:
     as ratios to the first run. The last table shows the conditions that differ.
     """
     from kmaps.bench.kinds import shown_of
-    from kmaps.bench.paper import compared_runs
+    from kmaps.bench.paper import compared_runs as compared
     from kmaps.bench.records.arrays import read_correct
     from kmaps.bench.records.file import read_records
     from kmaps.bench.records.measures import check_measures
@@ -50,12 +50,8 @@ def command(runs: tuple[Path, ...], wanted: tuple[str, ...], form: str) -> None:
         names = [str(path) for path in runs]
     for name, path in zip(names, runs, strict=True):
         records = read_records(path)
-        held.append(compared_runs.Run(name, records, read_correct(path, records)))
+        held.append(compared.Run(name, records, read_correct(path, records)))
     chosen = wanted or shown_of(held[0].records).measures(held[0].records)
-    rows = compared_runs.compare_runs(held, chosen)
-    forms = {
-        "text": compared_runs.as_text,
-        "md": compared_runs.as_markdown,
-        "json": compared_runs.as_json,
-    }
+    rows = compared.compare_runs(held, chosen)
+    forms = {"text": compared.as_text, "md": compared.as_markdown, "json": compared.as_json}
     say(forms[form](held, rows), nl=False)

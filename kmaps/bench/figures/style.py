@@ -19,14 +19,8 @@ from kmaps.errors import NothingMeasured
 from kmaps.io import atomic_file
 
 COLORS = (  # distinct for colour-blind eyes (Okabe and Ito), and grey
-    "#0072b2",
-    "#d55e00",
-    "#009e73",
-    "#cc79a7",
-    "#e69f00",
-    "#56b4e9",
-    "#666666",
-    "#000000",
+    *("#0072b2", "#d55e00", "#009e73", "#cc79a7"),
+    *("#e69f00", "#56b4e9", "#666666", "#000000"),
 )
 
 MARKERS = "osD^vP*X"

@@ -23,10 +23,8 @@ from typing import Any, cast
 
 # Otherwise every cell would import and set up these: seconds.
 _PRELOADED = (
-    "kmaps.cli.main",
-    "kmaps.bench.run.first",
-    "kmaps.bench.run.measure",
-    "sklearn.datasets",
+    *("kmaps.cli.main", "kmaps.bench.run.first"),
+    *("kmaps.bench.run.measure", "sklearn.datasets"),
 )
 
 # OpenMP's threads otherwise spin while they wait. On two processors with other work to do, LIBSVM

@@ -32,12 +32,8 @@ FilePath = Annotated[str, AfterValidator(_from_experiment)]
 
 _COLUMNS = ("label_column", "group_column", "split_column", "id_column", "image_column")
 _FORMS = (
-    {"data"},
-    {"data", "labels"},
-    {"train", "test"},
-    {"train", "test", "train_labels", "test_labels"},
-    {"images"},
-    {"train_images", "test_images"},
+    *({"data"}, {"data", "labels"}, {"images"}, {"train_images", "test_images"}),
+    *({"train", "test"}, {"train", "test", "train_labels", "test_labels"}),
 )
 
 
