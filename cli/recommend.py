@@ -235,9 +235,7 @@ def _model(choice: "Choice", train: list[str]) -> dict[str, Any]:
 def _text(report: dict[str, Any]) -> str:
     lines = [
         "{rows:,} rows of {features:,} features, {classes} classes; of {sample_rows:,} "
-        "{train_rows:,} trained on, {held_out_rows:,} held out".format_map(report)
-    ]
-    lines += [
+        "{train_rows:,} trained on, {held_out_rows:,} held out".format_map(report),
         f"{report['measured']} models measured, {report['within_limits']} within the limits; no "
         "other model beats these, except named ones:",
         "",

@@ -78,10 +78,9 @@ def _spread(printed: Iterable[PrintedNumber], judged: Iterable[Item]) -> str:
     for item in judged:
         if item.off is not None and item.name in units:
             by_unit.setdefault(units[item.name], []).append(item.off)
-    words = [
+    return "; ".join(
         f"{median(v):+.2f} ({min(v):+.2f} to {max(v):+.2f}) {unit}" for unit, v in by_unit.items()
-    ]
-    return "; ".join(words)
+    )
 
 
 def _claim(name: str, items: Sequence[Item]) -> list[str]:

@@ -32,8 +32,7 @@ def claims_parts(claims: Sequence[JudgedClaim]) -> list[Part]:
     findings = [(claim.id, found) for claim in claims for found in claim.judgement.findings]
     if not findings:
         return [table]
-    names = [claim.id for claim in claims]
-    return [table, _details(findings), *_criteria(names)]
+    return [table, _details(findings), *_criteria([claim.id for claim in claims])]
 
 
 def _criteria(names: Sequence[str]) -> list[Part]:
@@ -134,10 +133,8 @@ def numbers_parts(comparisons: Iterable[PrintedComparison]) -> list[Part]:
 def texts(found: PrintedComparison) -> tuple[str, str]:
     """Return the printed number and ours as text, ours with as many digits."""
     if found.number.unit == "s":
-        printed, ours = (
-            "–" if value is None else f"{value:.3g} ×" for value in (found.printed, found.ours)
-        )
-        return printed, ours
+        ours = "–" if found.ours is None else f"{found.ours:.3g} ×"
+        return f"{found.printed:.3g} ×", ours
     if found.ours is None:
         return found.number.text, "–"
     if "e" in found.number.text:

@@ -52,8 +52,7 @@ def with_times(records: Sequence[Record], folder: Path) -> list[Record]:
     return [_with_lines(record, by_key.get(record["key"], [])) for record in records]
 
 
-def _with_lines(record: Record, lines: Iterable[Line]) -> Record:
-    lines = list(lines)
+def _with_lines(record: Record, lines: Sequence[Line]) -> Record:
     own = [line for line in lines if not line["common"] and line["C"] == record["C"]]
     common = [line for line in lines if line["common"]]
     found = {"repeats": own, "common_repeats": common}

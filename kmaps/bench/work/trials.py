@@ -59,10 +59,9 @@ def tasks_of(split: Split, classes: Sequence[str] = ()) -> Tasks:
         if wanted not in known:
             hint = suggest(wanted, known)
             raise ConfigError(f"classes: the dataset has no {wanted!r}{hint}")
-    numbers = [known.index(wanted) for wanted in classes]
     labels = [
         ((split.y_train == i).astype(np.int64), (split.y_test == i).astype(np.int64))
-        for i in numbers
+        for i in map(known.index, classes)
     ]
     judge = average_precision_score if classes else None
     both = labels or [(split.y_train, split.y_test)]
@@ -237,9 +236,7 @@ def _path(
                 pilot = LEARNERS["dense"](C).fit(encoded[train], y[train])
                 kept = _strongest(feature_map, pilot, learner["keep"])
             model = LEARNERS["dense"](C).fit(kept.transform(x[train]), y[train])
-            outputs = kept.transform(x[test])
-            scored = output == "decision_function"
-            yield model.decision_function(outputs) if scored else model.predict(outputs)
+            yield getattr(model, output)(kept.transform(x[test]))
 
     return predict
 
