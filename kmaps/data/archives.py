@@ -25,12 +25,7 @@ from kmaps.errors import DataError
 _CHUNK_BYTES = 1 << 20
 _REPORT_EVERY = 256
 _UNREADABLE = (
-    EOFError,
-    OSError,
-    zlib.error,
-    tarfile.TarError,
-    zipfile.BadZipFile,
-    lzma.LZMAError,
+    *(EOFError, OSError, zlib.error, tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError),
     RuntimeError,  # encryption, compression that Python lacks, endlessly nested headers
     # The readers of headers raise these.
     *(ValueError, KeyError, IndexError, OverflowError, struct.error),

@@ -184,9 +184,8 @@ class CodedSVCCV(ProbabilisticClassifier):
         with threads(threads_of(self.n_jobs)):
             rows, y = self._check_rows(estimator, X, y, sample_weight)
             choose = partial(choose_along_path, folds=self.folds, seed=self.seed)
-            choose = partial(
-                choose, sample_weight=sample_weight, progress=self._progress().compared
-            )
+            heard = self._progress().compared
+            choose = partial(choose, sample_weight=sample_weight, progress=heard)
             self.choice_ = self._timed("choose_s", choose, estimator, rows, y, self.Cs)
             self.C_ = self.choice_.C
             estimator.set_params(C=self.C_).fit(rows, y, sample_weight)
