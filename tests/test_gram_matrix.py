@@ -275,6 +275,8 @@ def test_rows_of_bytes(step, monkeypatch):
         quick(rows[0], other)
     quick(*(of * (of > 254 * step) for of in rows))  # nearly empty
     assert not used
+    centres = kmaps.LandmarkMap("exp-intersection", 20).fit(rows[0]).landmarks_ / step
+    np.testing.assert_allclose(centres, np.rint(centres), rtol=1e-6)
 
 
 def test_rbf_and_linear():

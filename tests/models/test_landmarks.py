@@ -141,12 +141,6 @@ def test_threads_seeds_and_forms(landmarks, form):
     assert np.abs(other.fit_transform(samples) - dense).max() > 0.01
 
 
-def test_centres_of_bytes_are_bytes():
-    samples = np.random.default_rng(0).integers(0, 256, (200, 5)) / 255
-    whole = LandmarkMap("exp-intersection", 20).fit(samples).landmarks_ * 255
-    np.testing.assert_allclose(whole, np.rint(whole), atol=1e-9)
-
-
 def test_pivots_find_every_cluster():
     """Uniform landmarks miss the small ones; pivots, one of which is enough, do not."""
     sizes = [400, 300, 200, 2, 2, 2, 2, 2]
