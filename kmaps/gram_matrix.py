@@ -103,7 +103,7 @@ def quick_gram(
 
     Of X alone they take two thirds of the time where a fifth of the values is not zero; rbf and
     exp-hellinger of dense rows become matrix products, in a third of the time; exp-intersection
-    of bytes over 255, as of bytes, is summed over bytes.
+    of rows of bytes, or of bytes over 255, is summed byte by byte.
     """
     return _named_gram(X, Y, kernel, gamma, sigma, quick=True)
 

@@ -29,7 +29,7 @@ _LOOPS = {
 
 _SPARSE = 1 / 2  # part of the values of CSR rows that is stored where distances are differences
 ENOUGH = 1 / 4  # the least part of K(x, x) + K(y, y) that a difference must keep
-_EMPTY = 1 / 16  # the same where loops over the rest are faster than over bytes
+_EMPTY = 1 / 16  # part of the values of rows of bytes that is not zero where loops suit better
 _VECTOR = 64  # bytes
 _MOST_BYTES = 1 << 23  # whose differences have a sum of 31 bits
 _ROUNDED = 1e-6  # of a byte over 255, in single precision

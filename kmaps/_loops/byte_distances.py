@@ -10,7 +10,7 @@ from kmaps._loops.entries import COMPILED
 
 @intrinsic
 def _add_difference(context, total, a, b):
-    """Return total + abs(a - b), which numba itself would compute in 64 bits, four times slower."""
+    """Return total + abs(a - b) in 32 bits: numba's own 64 bits hide the sum from LLVM."""
 
     def generate(context, builder, signature, values):
         wide, (total, *pair) = ir.IntType(32), values
