@@ -221,10 +221,16 @@ def test_quick_exponential_kernels(name, form, monkeypatch):
     np.testing.assert_allclose(found, np.exp(-squared / wide**2 / 2), atol=2e-6)
     assert found.max() == 1
     np.testing.assert_array_equal(found, found.T)
+    # The width allows differences by the known rows alone: from longer ones all are far away.
+    longer = np.geomspace(0.1, 1e4, len(X), dtype=np.float32)[:, None] * X
+    squared = oracle.squared_distance(longer, X, base)
+    found = quick_gram(form(longer), form(X), kernel=name, sigma=wide)
+    assert used == [0.0, 0.0]
+    np.testing.assert_allclose(found, np.exp(-squared / wide**2 / 2), atol=2e-6)
     np.testing.assert_array_equal(
         quick_gram(form(X), kernel=name, sigma=narrow), gram(form(X), kernel=name, sigma=narrow)
     )
-    assert 0.0 not in used[1:]
+    assert 0.0 not in used[2:]
 
 
 @pytest.mark.parametrize("name", ["rbf", "exp-hellinger"])

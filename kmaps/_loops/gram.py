@@ -13,7 +13,7 @@ from numba import njit
 
 from kmaps._loops import distances, products
 from kmaps._loops.distances import distance_of, n_own, own, spread_own
-from kmaps._loops.entries import COMPILED, JS, LANES, spread
+from kmaps._loops.entries import COMPILED, JS, LANES, spread, tile_of
 
 
 @njit(**COMPILED)
@@ -29,13 +29,13 @@ def add_sums(kernel, walk, others, zeros, skip, out):
     n_others).
     """
     width, weighted, kind = walk.width, walk.weight.size > 0, walk.value.dtype
-    tile = np.zeros((width + 1, LANES), kind)
-    logs = np.zeros((width + 1 if kernel == JS else 1, LANES), kind)
-    weights = np.zeros((width + 1 if weighted else 1, LANES), kind)
+    tile = tile_of(width + 1, kind)
+    logs = tile_of(width + 1 if kernel == JS else 1, kind)
+    weights = tile_of(width + 1 if weighted else 1, kind)
     if zeros is not None:
         nodes, ends = zeros
-        own_sums = np.zeros((n_own(width), LANES), kind)
-    sums = np.empty(LANES, kind)
+        own_sums = tile_of(n_own(width), kind)
+    sums = tile_of(1, kind)[0]
     for first in range(0, out.shape[1], LANES):
         n_lanes = min(LANES, out.shape[1] - first)
         for chunk in range(walk.bounds.shape[0]):
@@ -54,36 +54,28 @@ def add_sums(kernel, walk, others, zeros, skip, out):
             for r in range(max(0, first + skip), out.shape[0]):
                 begin, end = walk.bounds[chunk, r], walk.bounds[chunk, r + 1]
                 sums[:] = 0
+                # Not in functions of their own: the loops are half as fast again where LLVM sees
+                # that these branches are the same for all rows.
                 if zeros is None:
-                    _add_kernels(kernel, sums, tile, logs, weights, walk, begin, end)
+                    if weighted:
+                        products.add_weighted(kernel, sums, tile, logs, weights, walk, begin, end)
+                    elif kernel == JS:
+                        products.add_js(sums, tile, logs, walk, begin, end)
+                    else:
+                        products.add_pairs(kernel, sums, tile, walk, begin, end)
                 else:
-                    _add_distances(kernel, sums, tile, logs, weights, walk, begin, end)
+                    if weighted:
+                        distances.add_weighted(kernel, sums, tile, logs, weights, walk, begin, end)
+                    elif kernel == JS:
+                        distances.add_js(sums, tile, logs, walk, begin, end)
+                    else:
+                        distances.add_pairs(kernel, sums, tile, walk, begin, end)
                     for z in range(ends[chunk, r], ends[chunk, r + 1]):
                         row = own_sums[nodes[z]]
                         for lane in range(LANES):
                             sums[lane] += row[lane]
                 for lane in range(n_lanes):
                     out[r, first + lane] += sums[lane]
-
-
-@njit(inline="always")
-def _add_kernels(kernel, sums, tile, logs, weights, walk, begin, end):
-    if walk.weight.size > 0:
-        products.add_weighted(kernel, sums, tile, logs, weights, walk, begin, end)
-    elif kernel == JS:
-        products.add_js(sums, tile, logs, walk, begin, end)
-    else:
-        products.add_pairs(kernel, sums, tile, walk, begin, end)
-
-
-@njit(inline="always")
-def _add_distances(kernel, sums, tile, logs, weights, walk, begin, end):
-    if walk.weight.size > 0:
-        distances.add_weighted(kernel, sums, tile, logs, weights, walk, begin, end)
-    elif kernel == JS:
-        distances.add_js(sums, tile, logs, walk, begin, end)
-    else:
-        distances.add_pairs(kernel, sums, tile, walk, begin, end)
 
 
 @njit(**COMPILED)
@@ -137,3 +129,15 @@ def subtract(common, factor, own, others_own, enough, skip):
             n_lost += lost
             common[i, j] = np.nan if lost else left
     return n_lost
+
+
+@njit(**COMPILED)
+def exponents(squared, unit, sigma):
+    """Return -D²/2σ² in single precision, of squared distances in a unit; at least -200."""
+    out = np.empty(squared.shape, np.float32)
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            # One division after the other: the square of a tiny sigma is zero.
+            exponent = squared[i, j] * unit / sigma / (-2 * sigma)
+            out[i, j] = exponent if exponent > -200 else -200  # whose exponential is zero
+    return out
