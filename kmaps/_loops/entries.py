@@ -98,14 +98,6 @@ def pack_csr(indptr, indices, data, n_features, width, smallest, signed):
 
 
 @njit(**COMPILED)
-def tile_of(n, kind):
-    """Return zeros for n features of LANES rows, from where a vector of 64 bytes may begin."""
-    room = np.zeros((n + 1) * LANES, kind)
-    begin = -room.ctypes.data % 64 // room.itemsize
-    return room[begin : begin + n * LANES].reshape(n, LANES)
-
-
-@njit(**COMPILED)
 def spread(rows, values, first, chunk, tile):
     """Write one chunk of up to LANES rows, from row `first` on, into the columns of a tile."""
     bounds = rows.bounds[chunk]

@@ -13,7 +13,8 @@ from numba import njit
 
 from kmaps._loops import distances, products
 from kmaps._loops.distances import distance_of, n_own, own, spread_own
-from kmaps._loops.entries import COMPILED, JS, LANES, spread, tile_of
+from kmaps._loops.entries import COMPILED, JS, LANES, spread
+from kmaps._loops.vectors import aligned_zeros
 
 
 @njit(**COMPILED)
@@ -29,13 +30,13 @@ def add_sums(kernel, walk, others, zeros, skip, out):
     n_others).
     """
     width, weighted, kind = walk.width, walk.weight.size > 0, walk.value.dtype
-    tile = tile_of(width + 1, kind)
-    logs = tile_of(width + 1 if kernel == JS else 1, kind)
-    weights = tile_of(width + 1 if weighted else 1, kind)
+    tile = _tile(width + 1, kind)
+    logs = _tile(width + 1 if kernel == JS else 1, kind)
+    weights = _tile(width + 1 if weighted else 1, kind)
     if zeros is not None:
         nodes, ends = zeros
-        own_sums = tile_of(n_own(width), kind)
-    sums = tile_of(1, kind)[0]
+        own_sums = _tile(n_own(width), kind)
+    sums = aligned_zeros(LANES, kind)
     for first in range(0, out.shape[1], LANES):
         n_lanes = min(LANES, out.shape[1] - first)
         for chunk in range(walk.bounds.shape[0]):
@@ -76,6 +77,11 @@ def add_sums(kernel, walk, others, zeros, skip, out):
                             sums[lane] += row[lane]
                 for lane in range(n_lanes):
                     out[r, first + lane] += sums[lane]
+
+
+@njit(**COMPILED)
+def _tile(n, kind):
+    return aligned_zeros(n * LANES, kind).reshape(n, LANES)
 
 
 @njit(**COMPILED)

@@ -11,7 +11,7 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic, models, register_model
+from numba.extending import intrinsic, models, register_jitable, register_model
 
 _FLOAT = ir.FloatType()
 _KINDS = {types.float32: _FLOAT, types.float64: ir.DoubleType()}
@@ -38,12 +38,12 @@ class _VectorModel(models.PrimitiveModel):
         super().__init__(manager, vector, vector.form)
 
 
+@register_jitable
 def aligned_zeros(size: int, dtype: np.dtype = _SINGLE) -> np.ndarray:
     """Return zeros, by default in float32, that begin on a line of the cache."""
-    n_bytes = size * dtype.itemsize
-    room = np.zeros(n_bytes + _ALIGNMENT, np.uint8)
-    start = -room.ctypes.data % _ALIGNMENT
-    return room[start : start + n_bytes].view(dtype)
+    room = np.zeros(size + _ALIGNMENT, dtype)
+    start = -room.ctypes.data % _ALIGNMENT // room.itemsize
+    return room[start : start + size]
 
 
 @intrinsic
