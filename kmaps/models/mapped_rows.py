@@ -92,7 +92,7 @@ class Stored:
     def __getitem__(self, rows: Places) -> NDArray[np.float32]:
         # The file is mapped for a moment only: mapped pages count as memory of the process.
         shape = self._n_rows, self._width
-        return np.array(np.memmap(self._file, np.float32, "r", shape=shape)[rows])
+        return np.asarray(np.memmap(self._file, np.float32, "r", shape=shape)[rows])
 
     def append(self, rows: NDArray) -> None:
         """Write more rows."""
