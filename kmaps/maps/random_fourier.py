@@ -17,16 +17,9 @@ from kmaps._loops import fourier as loops
 from kmaps.checks import check_whole, room_for_rows
 from kmaps.errors import ConfigError, InputError
 from kmaps.gram_matrix import mean_squared_distance, width_of
+from kmaps.maps import frequencies as drawn
 from kmaps.maps.base import AdditiveMap
 from kmaps.maps.capabilities import FeatureMap
-from kmaps.maps.frequencies import (
-    FREQUENCY_VERSION,
-    STRUCTURES,
-    DescendedFrequencies,
-    Frequencies,
-    Projector,
-    too_large,
-)
 from kmaps.maps.parameters import check_random_fourier
 from kmaps.parallel import for_blocks
 from kmaps.samples import float_type, is_foreign, namespace, validate_data
@@ -84,7 +77,7 @@ class RandomFeatures(FeatureMap):
         self.sigma_ = float(width_of(self._mean_distance(X)) if self.sigma is None else self.sigma)
         pair = check_random_state(self.random_state).randint(2**32, size=2, dtype=np.uint32)
         self.key_ = int(pair.view(np.uint64)[0])
-        self.frequency_version_ = FREQUENCY_VERSION
+        self.frequency_version_ = drawn.FREQUENCY_VERSION
         self._lineages = np.arange(self.n_frequencies)[:, None]
         self._n_drawn = self.n_frequencies
         self._draw()
@@ -108,7 +101,7 @@ class RandomFeatures(FeatureMap):
             columns = slice(2 * first, 2 * last)
 
             def fill(
-                top: int, bottom: int, project: Projector = project, columns: slice = columns
+                top: int, bottom: int, project: drawn.Projector = project, columns: slice = columns
             ) -> bool:
                 turns = project(self._embed(X[top:bottom]))
                 return loops.cos_sin(turns, unit, out[top:bottom, columns])
@@ -118,7 +111,7 @@ class RandomFeatures(FeatureMap):
             with _pools().limit(limits=1, user_api="blas"):
                 overflow = any(for_blocks(fill, X.shape[0], max(_FEWEST_ROWS, rows)))
             if overflow:
-                raise too_large(self.sigma_)
+                raise drawn.too_large(self.sigma_)
         return out
 
     def _transform_foreign(self, X: Any) -> Any:
@@ -130,7 +123,7 @@ class RandomFeatures(FeatureMap):
             waves.append(xp.stack([xp.cos(angles), xp.sin(angles)], axis=-1))
         out = xp.reshape(xp.concat(waves, axis=1), (X.shape[0], -1)) * self.n_frequencies**-0.5
         if not bool(xp.all(xp.isfinite(out))):
-            raise too_large(self.sigma_)
+            raise drawn.too_large(self.sigma_)
         return out
 
     def add_to_graph(self, graph: Any, x: Any) -> Any:
@@ -220,9 +213,9 @@ class RandomFeatures(FeatureMap):
         self.frequency_indices_ = self._lineages.max(axis=1)
         self._frequencies = self._make_frequencies()
 
-    def _make_frequencies(self) -> Frequencies:
+    def _make_frequencies(self) -> drawn.Frequencies:
         descended = self._lineages.shape[1] > 1
-        structure = DescendedFrequencies if descended else STRUCTURES[self.structure]
+        structure = drawn.DescendedFrequencies if descended else drawn.STRUCTURES[self.structure]
         made_of = self._lineages if descended else self.frequency_indices_
         return structure(self.key_, made_of, self._n_embedded, self.sigma_)
 
@@ -233,11 +226,11 @@ class RandomFeatures(FeatureMap):
         return {name: value for name, value in state.items() if name not in made}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        version = state.get("frequency_version_", FREQUENCY_VERSION)
-        if version != FREQUENCY_VERSION:
+        version = state.get("frequency_version_", drawn.FREQUENCY_VERSION)
+        if version != drawn.FREQUENCY_VERSION:
             raise InputError(
                 f"{type(self).__name__} has frequencies of version {version}, this kmaps makes "
-                f"version {FREQUENCY_VERSION}: fit it again, or use the kmaps that wrote it"
+                f"version {drawn.FREQUENCY_VERSION}: fit it again, or use the kmaps that wrote it"
             )
         super().__setstate__(state)
         if "_lineages" in state:

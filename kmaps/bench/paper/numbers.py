@@ -34,9 +34,6 @@ def _value(text: str) -> Any:
 
 TABLES = "tables.csv"
 
-SUM_OF_SQUARES = "sum-of-squares"
-EXACT = "exact"  # the row of a table that has the exact kernel
-
 
 @dataclass(frozen=True)
 class PrintedTable:

@@ -18,13 +18,7 @@ from enum import StrEnum
 from math import sqrt
 from statistics import fmean, median, stdev
 
-from kmaps.bench.paper.numbers import (
-    EXACT,
-    SUM_OF_SQUARES,
-    PrintedNumber,
-    printed_numbers,
-    printed_tables,
-)
+from kmaps.bench.paper.numbers import PrintedNumber, printed_numbers, printed_tables
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.lines import Lines, lines_of
 from kmaps.bench.records.measures import MEASURES
@@ -35,6 +29,9 @@ POINTS = 0.5  # the least margin of percentages
 FACTOR = 2.0  # the margin of ratios of times
 
 PERCENT = 5.0  # the margin of errors of kernels and of megabytes, in percent of print
+
+SUM_OF_SQUARES = "sum-of-squares"
+EXACT = "exact"  # the row of a table that has the exact kernel
 
 _SCALES = {"%": 100.0, "MB": 1e-6, "s": 1.0, "": 1.0}
 _DOUBTFUL = "times, taken while other programs ran"

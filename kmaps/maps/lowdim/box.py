@@ -11,16 +11,10 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from kmaps.maps.lowdim import selection
 from kmaps.maps.lowdim.continuous import SampledTarget, polish
 from kmaps.maps.lowdim.cosines import CosineSum, atom_dims
 from kmaps.maps.lowdim.lp import Fit
-from kmaps.maps.lowdim.selection import (
-    PoolSelection,
-    Solution,
-    best_start,
-    largest_within,
-    line_pool,
-)
 from kmaps.maps.lowdim.target import Target, box_target, line_target
 from kmaps.maps.signatures import even_in_each
 
@@ -90,7 +84,7 @@ def product_starts(
             unsigned = {tuple(row): value for row, value in zip(rows, density, strict=True)}
             rows, density = signed, np.array([unsigned[tuple(row)] for row in np.abs(signed)])
         order = np.argsort(-density * np.exp(_NOISE * rng.normal(size=len(rows))), kind="stable")
-        kept = order[largest_within(atom_dims(rows[order], form), dim)]
+        kept = order[selection.largest_within(atom_dims(rows[order], form), dim)]
         frequencies = rows[np.sort(kept)]
         found[frequencies.tobytes()] = frequencies
     return list(found.values())
@@ -145,14 +139,14 @@ class BoxProblem:
     continuous: bool = True
     n_grids: int = 1
 
-    def solve(self, method: str) -> Solution:
+    def solve(self, method: str) -> selection.Solution:
         """Return the map by one of :data:`kmaps.maps.parameters.METHODS`."""
         if method == "modulation_no_lp":
             return self._largest_products()
         form = "projection" if method.startswith("proj") else "modulation"
         best = self._from_polar_grid() if method == "proj" else self._from_products(form)
         sampled = self._sampled(form)
-        return Solution(*polish(sampled, best, self.continuous, precision=_PRECISION))
+        return selection.Solution(*polish(sampled, best, self.continuous, precision=_PRECISION))
 
     def _sampled(self, form: str, part: float = 1.0) -> SampledTarget:
         n = len(self.length)
@@ -192,12 +186,13 @@ class BoxProblem:
             target = line_target(along, high, dim=dim, levels=self.levels)
             alike = high, along(target.grid()).tobytes()  # most kernels are alike along all axes
             if alike not in solved:
-                selection = PoolSelection(target, *line_pool(target), precision=_PRECISION)
-                solved[alike] = selection.best(dim).cosines
+                pool = selection.line_pool(target)
+                of_line = selection.PoolSelection(target, *pool, precision=_PRECISION)
+                solved[alike] = of_line.best(dim).cosines
             maps.append(solved[alike])
         return maps
 
-    def _largest_products(self) -> Solution:
+    def _largest_products(self) -> selection.Solution:
         """Return the atoms with the largest products of the axes' weights (ldefm "⊗ no LP").
 
         Their weights are scaled to the kernel's value at 0.
@@ -205,12 +200,12 @@ class BoxProblem:
         rows = np.array(list(product(*(axis.frequencies[:, 0] for axis in self._axes))))
         weights = np.array([np.prod(row) for row in product(*(a.weights for a in self._axes))])
         heaviest = CosineSum(rows, weights, "modulation").heaviest_first()
-        kept = largest_within(atom_dims(heaviest.frequencies, "modulation"), self.dim)
+        kept = selection.largest_within(atom_dims(heaviest.frequencies, "modulation"), self.dim)
         weights = heaviest.weights[kept]
         weights *= self.signature(np.zeros((1, len(self.length))))[0] / weights.sum()
         cosines = CosineSum(heaviest.frequencies[kept], weights, "modulation")
         error = self._sampled("modulation").target.true_error(cosines)
-        return Solution(cosines, error, source="product")
+        return selection.Solution(cosines, error, source="product")
 
     def _from_polar_grid(self) -> CosineSum:
         """Return the best start from ldefm's grid and from others, turned and scaled at random."""
@@ -226,7 +221,7 @@ class BoxProblem:
     def _from_pool(
         self, sampled: SampledTarget, pool: NDArray, near: NDArray, form: str
     ) -> tuple[CosineSum, Fit]:
-        selection = PoolSelection(
+        of_pool = selection.PoolSelection(
             sampled.target,
             pool,
             near,
@@ -235,7 +230,7 @@ class BoxProblem:
             tried=1,
             precision=_PRECISION,
         )
-        return selection.start(self.dim)
+        return of_pool.start(self.dim)
 
     def _from_products(self, form: str) -> CosineSum:
         """Return the best start of a form from products of maps of one variable.
@@ -252,11 +247,11 @@ class BoxProblem:
             max(least, share // self.dim) for least, share in (_DRAWN[form], _MOVED[form])
         )
         starts = product_starts(choices, form, self.dim, count)
-        found.append(best_start(sampled, starts, form, tried * self.continuous, _PRECISION))
+        tried *= self.continuous
+        found.append(selection.best_start(sampled, starts, form, tried, _PRECISION))
         if form == "projection" and even_in_each(self.signature, self.length):
             modulation = self._from_products("modulation")
-            as_projection = np.unique(
-                np.vstack([with_signs(atom[None]) for atom in modulation.frequencies]), axis=0
-            )
-            found.append(best_start(sampled, [as_projection], form, self.continuous, _PRECISION))
+            signed = [with_signs(atom[None]) for atom in modulation.frequencies]
+            starts, tried = [np.unique(np.vstack(signed), axis=0)], int(self.continuous)
+            found.append(selection.best_start(sampled, starts, form, tried, _PRECISION))
         return min(found, key=lambda start: start[1].error)[0]

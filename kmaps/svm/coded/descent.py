@@ -13,16 +13,7 @@ from numpy.typing import NDArray
 
 from kmaps._loops import train as loops
 from kmaps._loops.vectors import aligned_zeros
-from kmaps.svm.coded.problem import (
-    CodedProblem,
-    CodedSolution,
-    apart,
-    far,
-    is_close,
-    random_state,
-    rescaled,
-    starting_point,
-)
+from kmaps.svm.coded import problem as problems
 
 Report = Callable[[float, float], None]
 
@@ -41,14 +32,14 @@ _MOST = STEPS + TRIALS + 1  # evaluations of a free member
 
 
 def solve(
-    problem: CodedProblem,
+    problem: problems.CodedProblem,
     *,
     tol: float,
     max_iter: int,
     seed: tuple[int, ...],
     alpha: NDArray[np.float64] | None = None,
     report: Report | None = None,
-) -> CodedSolution:
+) -> problems.CodedSolution:
     """Descend until the gap is at most ``tol`` of the primal objective.
 
     A pass evaluates as many rows as there are, however often each: after ``max_iter`` passes the
@@ -68,7 +59,7 @@ class _Descent:
 
     def __init__(
         self,
-        problem: CodedProblem,
+        problem: problems.CodedProblem,
         tol: float,
         max_iter: int,
         seed: tuple[int, ...],
@@ -78,21 +69,21 @@ class _Descent:
         self.problem, self.task, self.n = problem, problem.task, len(problem.task.members)
         self.tol, self.most = tol, max_iter * self.n
         self.report = report or (lambda passes, gap: None)
-        self.alpha = starting_point(self.task, alpha)
+        self.alpha = problems.starting_point(self.task, alpha)
         self.weights, self.constant = aligned_zeros(problem.n_weights), 0.0
         self.rebuilt = aligned_zeros(problem.n_weights)
         self.margins, self.order = np.zeros(self.n), np.arange(self.n)
         self.spent, self.goal = 0, MARGIN * tol
-        self.rise, self.fall, self.random = np.inf, -np.inf, random_state(seed)
+        self.rise, self.fall, self.random = np.inf, -np.inf, problems.random_state(seed)
         self.climb_due = AFTER * self.n
         self.apart_by = 0.0, 0.0
 
-    def solve(self) -> CodedSolution:
+    def solve(self) -> problems.CodedSolution:
         reached = False
         while True:
             solution = self._certified()
             if solution.gap > self.tol and self.spent:
-                solution = rescaled(self.task, solution)
+                solution = problems.rescaled(self.task, solution)
             self.report(solution.passes, solution.gap)
             if solution.gap <= self.tol or self.spent >= self.most:
                 return solution
@@ -100,13 +91,13 @@ class _Descent:
                 self.goal *= aim(self.tol, solution.gap)
             reached = self._descend(solution.dual)
 
-    def _certified(self) -> CodedSolution:
+    def _certified(self) -> problems.CodedSolution:
         """Rebuild the weights, to compare, and score all rows."""
         if self.alpha.any():
             constant = self.problem.rebuild(self.alpha, self.rebuilt)
-            form = self.problem.form
-            self.apart_by = apart(form, self.weights, self.constant, self.rebuilt, constant)
-            if not is_close(*self.apart_by, self.tol):
+            held = self.problem.form, self.weights, self.constant
+            self.apart_by = problems.apart(*held, self.rebuilt, constant)
+            if not problems.is_close(*self.apart_by, self.tol):
                 self.weights[:], self.constant, self.apart_by = self.rebuilt, constant, (0.0, 0.0)
             self.margins = self.problem.margins(self.weights, self.constant)
             self.spent += self.n
@@ -120,7 +111,7 @@ class _Descent:
         loss = loops.total_loss(self.task, self.margins)
         primal = float((2 * product - square + difference) / 2 + loss)
         state = self.weights, self.constant, self.alpha, self.margins
-        return CodedSolution(*state, primal, dual, self.spent / self.n)
+        return problems.CodedSolution(*state, primal, dual, self.spent / self.n)
 
     def _descend(self, dual: float) -> bool:
         """Descend until the gap seems small or it is time to look; return whether it does."""
@@ -197,7 +188,7 @@ def _stretch(task: loops.Task, alpha: NDArray, margins: NDArray, weights: NDArra
 class Face:
     """The variables ``alpha`` of the members ``free`` of a task, which are at no bound."""
 
-    def __init__(self, problem: CodedProblem, alpha: NDArray[np.float64]):
+    def __init__(self, problem: problems.CodedProblem, alpha: NDArray[np.float64]):
         self.free = np.flatnonzero((alpha != 0) & (np.abs(alpha) < problem.task.upper))
         self.problem = problem.part(self.free)
         self.task = self.problem.task
@@ -213,7 +204,7 @@ class Face:
         low = np.where(self.alpha > 0, 0, -self.task.upper)
         high = np.where(self.alpha > 0, self.task.upper, 0)
         wanted = self._conjugate_gradients(slopes, change, low, high)
-        for part in parts(far(wanted, self.alpha, low, high)):
+        for part in parts(problems.far(wanted, self.alpha, low, high)):
             step = np.clip(self.alpha + part * wanted, low, high) - self.alpha
             of_constant, curved = self._product(step, change)
             gain = float(np.sum(step * (slopes - curved / 2)))
