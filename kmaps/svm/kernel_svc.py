@@ -261,18 +261,12 @@ class KernelSVC(ProbabilisticClassifier):
             )
         if not isinstance(rows, NodeRows):
             self.duality_gap_ = np.array([model.gap for model in models])
-        support, places = np.unique(
-            np.concatenate([model.support for model in models]), return_inverse=True
-        )
-        starts = np.cumsum([0, *(len(model.support) for model in models)])
-        self.dual_coef_ = sp.csc_array(
-            (
-                np.concatenate([model.dual for model in models]),
-                places.astype(np.int32),
-                starts.astype(np.int32),
-            ),
-            shape=(len(support), len(models)),
-        )
+        supports = [model.support for model in models]
+        support, places = np.unique(np.concatenate(supports), return_inverse=True)
+        starts = np.cumsum([0, *map(len, supports)])
+        dual = np.concatenate([model.dual for model in models])
+        parts = dual, places.astype(np.int32), starts.astype(np.int32)
+        self.dual_coef_ = sp.csc_array(parts, shape=(len(support), len(models)))
         self.dual_coef_.sort_indices()
         self.intercept_ = np.array([model.intercept for model in models])
         return support

@@ -157,9 +157,8 @@ def crossed_sets(
         n, together = outcomes[0].n_effective, sum(variance for variance, _ in of_samples)
         # The number of samples that the mean over the choices of training sets is worth.
         n *= _within(outcomes) / together if together else n_tests
-        beyond = _estimate(
-            differences, parts + of_samples, _score_bounds(outcomes, n), method
-        ).bounds
+        floor = _score_bounds(outcomes, n)
+        beyond = _estimate(differences, parts + of_samples, floor, method).bounds
 
         def on_these(times: int) -> Estimate:
             known = [(variance / times, degrees) for variance, degrees in of_samples]
