@@ -233,10 +233,9 @@ def for_parts(
     return for_blocks(lambda a, b: function(slice(a, b), slice(0, m)), n, rows)
 
 
-def product(X: NDArray, B: NDArray, *, upper: bool = False) -> NDArray:
+def product(X: NDArray, B: NDArray) -> NDArray:
     """Return X (n, k) @ B (k, m) with the same bits on any number of threads of BLAS.
 
-    Blocks of zeros of an ``upper`` triangular B take no time, and change no bit.
     That number is of the process, and a thread cannot count on its limit. BLAS cuts products as
     many ways as it has threads, unless they are small, and without AVX-512 the bits of a sum depend
     on its place among the rows and columns (OpenBLAS 0.3.31 and 0.3.34).
@@ -250,7 +249,7 @@ def product(X: NDArray, B: NDArray, *, upper: bool = False) -> NDArray:
         for first, rows in ((0, X[:full].reshape(-1, _ROWS, k)), (full, rest)):
             sums = rows[..., :_TERMS] @ b[:_TERMS]
             part = np.empty_like(sums)  # one for all: new pages cost a third of what sums cost
-            for i in range(_TERMS, min(k, left + _COLUMNS) if upper else k, _TERMS):
+            for i in range(_TERMS, k, _TERMS):
                 sums += np.matmul(rows[..., i : i + _TERMS], b[i : i + _TERMS], out=part)
             there = out[first : first + sums.size // b.shape[1], columns]
             there[:] = sums.reshape(-1, b.shape[1])[: len(there), : there.shape[1]]

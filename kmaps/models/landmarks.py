@@ -26,6 +26,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import ThreadpoolController
 
+from kmaps._loops.outputs import STRIP, upper_product
 from kmaps.checks import (
     check_choice,
     check_positive,
@@ -41,7 +42,7 @@ from kmaps.gram_sums import byte_step
 from kmaps.kernels import EXP_KERNELS, KERNELS, WIDTH_KERNELS, check_kernel
 from kmaps.maps import FeatureMap
 from kmaps.models.landmarks_graph import add_distances
-from kmaps.parallel import for_blocks, product, threads
+from kmaps.parallel import for_blocks, threads
 from kmaps.samples import (
     AnyMatrix,
     SampleMatrix,
@@ -58,6 +59,7 @@ _BLOCK_ROWS = 512  # each with m kernel values at a time
 _POOL = 20_000  # rows among which k-means and pivots look for landmarks; twice m, if that is more
 _JITTER = 1e-6  # kernel matrices of float32 distances need it; ten times as much is tried next
 _MOST_JITTER = 1e-2
+_MOST_IN_SINGLE = 64  # a factor of kernel values
 _PER_VALUE = 32  # bytes for each value of the kernel matrix during its root
 _ROUNDS = 10  # in k-means
 _DRAWN = 128  # candidates at a time
@@ -210,12 +212,16 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
         return fitted
 
     @cached_property
-    def _root(self) -> tuple[NDArray[np.float64], float]:
-        """The inverse of R, and ε: made when they are needed, which is not for kernel values."""
+    def _root(self) -> tuple[NDArray[np.float64], float, NDArray]:
+        """The inverse of R, ε, and what outputs are made with: kernel values do not need them."""
         squared = squared_distance(self.landmarks_, kernel=self.kernel)
         own = exponential(squared.astype(np.float64), self.sigma_)
         with _pools().limit(limits=1, user_api="blas"):
-            return jittered_inverse_root(own)
+            inverse, jitter = jittered_inverse_root(own)
+        # Small pivots multiply rounding errors: those of single precision would exceed the errors
+        # of kernel values.
+        dtype = np.float32 if np.abs(inverse).max() <= _MOST_IN_SINGLE else np.float64
+        return inverse, jitter, np.pad(inverse.astype(dtype), (0, -len(inverse) % STRIP))
 
     @property
     def whitening_(self) -> NDArray[np.float64]:
@@ -278,13 +284,14 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
 
     def _blockwise(self, n: int, values: Callable[[int, int], NDArray]) -> NDArray[np.float32]:
         """Whiten kernel values, some rows at a time."""
-        out = room_for_rows(n, self.n_outputs_, np.float32)
+        m, whitening = self.n_outputs_, self._root[2]
+        out = room_for_rows(n, m, np.float32)
 
         def fill(start: int, stop: int) -> None:
+            found = np.zeros((stop - start, len(whitening)), whitening.dtype)
             with threads(1):
-                # In double precision: small pivots multiply rounding errors.
-                found = values(start, stop).astype(np.float64)
-                out[start:stop] = product(found, self.whitening_, upper=True)
+                found[:, :m] = values(start, stop)
+            out[start:stop] = upper_product(found, whitening)[:, :m]
 
         # One thread of BLAS for each of ours: more threads slow each other down.
         with _pools().limit(limits=1, user_api="blas"):

@@ -1,4 +1,4 @@
-"""Random features in blocks: the loop against NumPy, models against the quadratic programme."""
+"""Outputs in blocks: the loops against NumPy, models against the quadratic programme."""
 
 import json
 from unittest.mock import Mock
@@ -8,8 +8,8 @@ import pytest
 from commands import kmaps
 from sklearn.exceptions import ConvergenceWarning
 
-from kmaps import GeneralizedRBFMap, RandomFeatureSVC, threads
-from kmaps._loops.outputs import descend_rows
+from kmaps import GeneralizedRBFMap, LandmarkMap, RandomFeatureSVC, threads
+from kmaps._loops.outputs import STRIP, descend_rows, upper_product
 from kmaps.errors import InputError
 from kmaps.models import mapped_rows
 from tests.oracles import machines
@@ -25,6 +25,26 @@ def stored(monkeypatch):
     """Rows are too many for their outputs to be in memory, and come in chunks of 50."""
     monkeypatch.setattr(mapped_rows, "MOST_VALUES", N * M)
     monkeypatch.setattr("kmaps.models.mapped_rows._CHUNK_VALUES", 50 * 2 * M)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_row_times_an_upper_triangle_depends_on_that_row_alone(dtype):
+    B = np.triu(RNG.normal(size=(2 * STRIP, 2 * STRIP))).astype(dtype)
+    rows = RNG.normal(size=(9, len(B))).astype(dtype)
+    found = upper_product(rows, B)
+    assert found.dtype == dtype
+    np.testing.assert_allclose(found, rows @ B.astype(float), atol=300 * np.finfo(dtype).eps)
+    np.testing.assert_array_equal(upper_product(rows[4:7], B), found[4:7])
+
+
+def test_outputs_have_the_precision_that_near_landmarks_need():
+    near = np.vstack([X[:40], X[:20] * np.float32(1.002)])
+    for landmarks, within in ((near, 1e-6), (near[:40], 2e-6)):
+        feature_map = LandmarkMap("exp-chi2").with_landmarks(landmarks, 0.5)
+        large = np.abs(feature_map.whitening_).max() > 64
+        assert large == (landmarks is near)
+        expected = feature_map.kernel_values(X).astype(float) @ feature_map.whitening_
+        np.testing.assert_allclose(feature_map.transform(X), expected, atol=within)
 
 
 @pytest.mark.parametrize("squared", [False, True])
