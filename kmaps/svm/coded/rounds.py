@@ -119,13 +119,9 @@ class Rounds:
         """Let all blocks descend and take a step; return the gap, the gain and evaluations."""
         before = self.constant
         n_passes = round(self.effort * self.workers.n_rows / max(self.n_active, 1))
+        dual = self.dual / self.workers.n_blocks
         change, gap, evaluations, self.n_active = self._run_from_here(
-            blocks.descend,
-            before,
-            self.factor,
-            self.dual / self.workers.n_blocks,
-            self.goal,
-            max(n_passes, 1),
+            blocks.descend, before, self.factor, dual, self.goal, max(n_passes, 1)
         )
         first, last, measured = self.workers.run(blocks.measure, before, change)
         self.spent += evaluations + measured

@@ -1,6 +1,7 @@
 """Pairs: how near additive maps are to their kernels on pairs of samples, and their storage."""
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, PositiveInt
@@ -136,13 +137,9 @@ class PairsKind(SampledKind):
         if columns is not None and columns > n_features:
             raise ConfigError(f"columns: {columns}, but X has {n_features} features; choose fewer")
         drawn = drawn_columns(n_features, columns, cell.split)
-        found = pair_errors(
-            lambda kernel: make_map(cell.row.method, kernel, params),
-            cell.kernel,
-            options["sigma"],
-            shared.x_train[:, drawn],
-            shared.x_test[:, drawn],
-        )
+        make = partial(make_map, cell.row.method, params=params)
+        samples = shared.x_train[:, drawn], shared.x_test[:, drawn]
+        found = pair_errors(make, cell.kernel, options["sigma"], *samples)
         columns = {name: found[name] for name in self.shown.fills if name in found}
         return Measured({**columns, **shared.sizes})
 
