@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from importlib import import_module
 from math import log
 from threading import Lock
@@ -217,6 +217,20 @@ def for_blocks(
         return [counted(start) for start in starts]
     with ThreadPoolExecutor(workers) as pool:
         return list(pool.map(counted, starts))
+
+
+def ahead(items: Iterator) -> Iterator:
+    """Yield the items; each is made on a thread while the caller works with the one before."""
+    context, end = copy_context(), object()
+
+    def make() -> Any:
+        return context.run(next, items, end)
+
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(make)
+        while (item := coming.result()) is not end:
+            coming = pool.submit(make)
+            yield item
 
 
 def for_parts(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.errors import InputError
-from kmaps.parallel import Progress
+from kmaps.parallel import Progress, ahead
 from kmaps.samples import check_array
 from kmaps.svm.learner import input_errors
 from kmaps.svm.losses import MAX_FEATURES
@@ -69,9 +69,12 @@ class MappedRows:
             pieces = np.array_split(places, _PIECES * -(-len(self) // size))
             random.shuffle(pieces)
             places = np.concatenate(pieces)
-        for start in range(0, len(self), size):
+
+        def chunk(start: int) -> tuple[Places, NDArray]:
             part = places[start : start + size]
-            yield part, self.outputs[part if self.members is None else self.members[part]]
+            return part, self.outputs[part if self.members is None else self.members[part]]
+
+        yield from ahead(map(chunk, range(0, len(self), size)))
 
 
 class Stored:
@@ -143,9 +146,10 @@ def map_rows(row_map: RowMap, sample: Any, blocks: Callable[[], Iterable[Any]]) 
 def _store(row_map: RowMap, X: Any, stored: Stored) -> None:
     """Encode and write samples, some at a time."""
     n, size, progress = X.shape[0], _chunk_rows(row_map), Progress(None)
-    for start in range(0, n, size):
-        stored.append(row_map.transform(X[start : start + size]))
-        done = min(start + size, n)
+    parts = (row_map.transform(X[start : start + size]) for start in range(0, n, size))
+    for number, outputs in enumerate(ahead(parts), 1):
+        stored.append(outputs)
+        done = min(number * size, n)
         progress.at(done / n, f"{done:,} of {n:,} rows encoded", "rows encoded")
 
 

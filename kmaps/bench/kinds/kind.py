@@ -212,14 +212,9 @@ class SampledKind(Kind):
         from kmaps.bench.work.samples import fill_cache
 
         dataset, by_split = _draw(cells, skip_bad=skip_bad)
-        if isinstance(dataset, Table):
-            return
-        fill_cache(
-            [(cell.feature, cell.protocol, cell.split) for cell in by_split],
-            dataset,
-            skip_bad=skip_bad,
-            progress=progress,
-        )
+        if not isinstance(dataset, Table):
+            splits = [(cell.feature, cell.protocol, cell.split) for cell in by_split]
+            fill_cache(splits, dataset, skip_bad=skip_bad, progress=progress)
 
     def tested(self, cells: Iterable[Cell]) -> dict[int, NDArray[np.integer]]:
         dataset, by_split = _draw(cells)
