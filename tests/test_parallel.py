@@ -1,12 +1,13 @@
 """Row blocks on threads: all of them, once, in order, on as many threads as asked for."""
 
 import threading
+from threading import Event
 
 import pytest
 
 from kmaps import threads
 from kmaps.errors import ConfigError
-from kmaps.parallel import for_blocks, for_parts, num_threads, processors
+from kmaps.parallel import ahead, for_blocks, for_parts, num_threads, processors
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])
@@ -60,3 +61,21 @@ def test_bad_numbers_are_refused(monkeypatch, text):
         num_threads()
     with pytest.raises(ConfigError, match="n=0: expected a whole number of at least 1"), threads(0):
         pass
+
+
+def test_items_are_made_ahead():
+    made = [Event() for _ in range(3)]
+
+    def items():
+        for k, event in enumerate(made):
+            event.set()
+            yield k, num_threads()
+
+    with threads(7):
+        coming = ahead(items())
+        assert next(coming) == (0, 7)
+        assert made[1].wait(60)
+        assert not made[2].is_set()
+        assert list(coming) == [(1, 7), (2, 7)]
+    with pytest.raises(ZeroDivisionError):
+        list(ahead(1 / k for k in (1, 0)))
