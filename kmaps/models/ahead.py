@@ -10,6 +10,7 @@ from scipy.sparse import csr_matrix
 from kmaps.gram_matrix import gram
 from kmaps.kernels import KERNELS
 from kmaps.maps import MAPS
+from kmaps.models.landmark_svc import LandmarkSVC
 from kmaps.models.random_features import RandomFeatureSVC
 from kmaps.samples import AnyMatrix
 from kmaps.svm import CodedSVC, KernelSVC
@@ -45,7 +46,7 @@ def _steps() -> Iterator[Callable[[], object]]:
         for name in MAPS:
             if name not in _LONG_TO_FIT:
                 yield partial(_encode, name, X / 16)
-    yield partial(_random_features, values[np.dtype("float32")], y)
+    yield partial(_on_outputs, values[np.dtype("float32")], y)
 
 
 def _train(X: AnyMatrix, y: np.ndarray) -> None:
@@ -59,5 +60,6 @@ def _encode(name: str, X: np.ndarray) -> None:
         feature_map.transform(samples)
 
 
-def _random_features(X: np.ndarray, y: np.ndarray) -> None:
+def _on_outputs(X: np.ndarray, y: np.ndarray) -> None:
     RandomFeatureSVC("exp-chi2", 16, tol=0.5).fit(X, y).predict(X)
+    LandmarkSVC("exp-chi2", 16, sigma=None, tol=0.5).fit(X, y).predict(X)
