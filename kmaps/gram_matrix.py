@@ -35,6 +35,7 @@ _BLOCK_ROWS = 2**12
 # Times σ²: up to this K(y, y), a difference has enough digits for the exponential. A larger K(x, x)
 # loses more of them, but makes the exponential itself small.
 _WIDE = 8
+_LEAST = 1e-5  # the least part of K(x, x) + K(y, y) that has digits in single precision
 
 
 def gram(
@@ -130,21 +131,25 @@ def _named_gram(
         sigma = width_of(_mean_distance(rows, base, 1000, 0))
     else:
         check_positive("sigma", sigma)
-    enough, known = None, rows if columns is None else columns
-    if quick and _largest_product(known, base) / sigma / sigma <= _WIDE:
-        enough = 0.0
+    enough = None
+    if quick:
+        # With K(x, x) = r σ² an error grows as r · exp(-enough · r), which is largest at e · _WIDE.
+        largest = _own_products(rows if columns is None else columns, base[1]).max()
+        r = np.clip(largest / sigma / sigma, _WIDE, np.e * _WIDE)
+        enough = max(float(np.log(r / _WIDE) / r), _LEAST)
     return _Pairs(rows, columns, base, "exponential", enough, sigma, quick).matrix()
 
 
-def _largest_product(rows: SampleMatrix, base: tuple[str, float]) -> float:
-    """Return the largest K(x, x) of a row."""
+def _own_products(
+    rows: SampleMatrix, gamma: float, factor: float = 1.0, dtype: type = np.float64
+) -> NDArray[np.float64]:
+    """Return K(x, x) of every row times a factor, which is the sum of |x| to gamma."""
 
-    def largest(start: int, stop: int) -> float:
-        block = rows.block(start, stop, 1.0, np.float64)
-        with np.errstate(over="ignore"):  # overflow is refused below
-            return float(products_with_itself(block, base[1]).max())
+    def sums(start: int, stop: int) -> NDArray[np.float64]:
+        with np.errstate(over="ignore"):  # overflow is refused elsewhere
+            return products_with_itself(rows.block(start, stop, factor, dtype), gamma)
 
-    return max(for_blocks(largest, len(rows), _rows_at_once(rows)))
+    return np.concatenate(for_blocks(sums, len(rows), _rows_at_once(rows)))
 
 
 def _rows_at_once(rows: SampleMatrix) -> int:
@@ -280,7 +285,7 @@ class _Pairs:
         # The diagonal: K(x, x), a distance of 0, or its exponential.
         diagonal: NDArray = np.full(len(rows), float(self.form == "exponential"))
         if self.symmetric and self.form == "kernel":
-            diagonal = self._own_products(rows)
+            diagonal = _own_products(rows, self.gamma, self.factor, self.sums.dtype) * self.unit
         step, panel = _block_sizes(rows, columns)
 
         def fill(left: int, right: int) -> None:
@@ -305,15 +310,6 @@ class _Pairs:
 
     def _pack(self, rows: SampleMatrix, start: int, stop: int) -> Any:
         return self.sums.pack(rows.block(start, stop, self.factor, self.sums.dtype))
-
-    def _own_products(self, rows: SampleMatrix) -> NDArray[np.float64]:
-        """Return K(x, x) of every row, which is the sum of |x| to gamma."""
-
-        def sums(start: int, stop: int) -> NDArray[np.float64]:
-            block = rows.block(start, stop, self.factor, self.sums.dtype)
-            return products_with_itself(block, self.gamma)
-
-        return np.concatenate(for_blocks(sums, len(rows), _rows_at_once(rows))) * self.unit
 
 
 def _walking_cost(walked: SampleMatrix, others: SampleMatrix) -> float:

@@ -204,33 +204,27 @@ def test_exponential_kernels(name):
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("name", [*(f"exp-{name}" for name in ADDITIVE), "rbf"])
 def test_quick_exponential_kernels(name, form, monkeypatch):
-    """Differences at a wide width, also of rows that are equal or nearly so; else distances."""
+    """Differences at any width, also of rows that are equal or nearly so, or much longer."""
     X = histograms(62, 150)  # too few rows for matrix products
     X[[5, 40, 60]] = X[0], X[0], X[0] * np.float32(1 + 1e-6)
+    longer = np.geomspace(0.1, 1e4, len(X), dtype=np.float32)[:, None] * X
     own = (X.astype(float) ** (2 if name == "rbf" else 1)).sum(axis=1).max()
-    wide, narrow = (own / 8) ** 0.5 * 1.001, (own / 8) ** 0.5 / 1.1
     base = "linear" if name == "rbf" else name.removeprefix("exp-")
-    squared = oracle.squared_distance(X, X, base)
-    made = gram_sums._Differences.__init__
-    used = []
+    made, used = gram_sums._Differences.__init__, []
     monkeypatch.setattr(
         gram_sums._Differences, "__init__", lambda *given: used.append(given[-1]) or made(*given)
     )
-    found = quick_gram(form(X), kernel=name, sigma=wide)
-    assert used == [0.0]
-    np.testing.assert_allclose(found, np.exp(-squared / wide**2 / 2), atol=2e-6)
-    assert found.max() == 1
-    np.testing.assert_array_equal(found, found.T)
-    # The width allows differences by the known rows alone: from longer ones all are far away.
-    longer = np.geomspace(0.1, 1e4, len(X), dtype=np.float32)[:, None] * X
-    squared = oracle.squared_distance(longer, X, base)
-    found = quick_gram(form(longer), form(X), kernel=name, sigma=wide)
-    assert used == [0.0, 0.0]
-    np.testing.assert_allclose(found, np.exp(-squared / wide**2 / 2), atol=2e-6)
-    np.testing.assert_array_equal(
-        quick_gram(form(X), kernel=name, sigma=narrow), gram(form(X), kernel=name, sigma=narrow)
-    )
-    assert 0.0 not in used[2:]
+    for widths in (0.2, 8, 30, 1e3, 1e9):  # in K(x, x)
+        sigma = (own / widths) ** 0.5
+        found = quick_gram(form(X), kernel=name, sigma=sigma)
+        np.testing.assert_array_equal(found, found.T)
+        for rows in (X, longer):
+            squared = oracle.squared_distance(rows, X, base)
+            found = quick_gram(form(rows), form(X), kernel=name, sigma=sigma)
+            np.testing.assert_allclose(found, np.exp(-squared / sigma**2 / 2), atol=2e-6)
+        assert (quick_gram(form(X), form(X), kernel=name, sigma=sigma).diagonal() == 1).all()
+    assert len(used) == 20
+    assert 0 < max(used) < 0.05
 
 
 @pytest.mark.parametrize("name", ["rbf", "exp-hellinger"])

@@ -139,11 +139,12 @@ def subtract(common, factor, own, others_own, enough, skip):
 
 @njit(**COMPILED)
 def exponents(squared, unit, sigma):
-    """Return -D²/2σ² in single precision, of squared distances in a unit; at least -200."""
+    """Return -D²/2σ² in single precision, of squared distances in a unit: from -200 to 0."""
     out = np.empty(squared.shape, np.float32)
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):
             # One division after the other: the square of a tiny sigma is zero.
             exponent = squared[i, j] * unit / sigma / (-2 * sigma)
-            out[i, j] = exponent if exponent > -200 else -200  # whose exponential is zero
+            exponent = exponent if exponent > -200 else -200.0  # whose exponential is zero
+            out[i, j] = exponent if exponent < 0 else 0.0
     return out
