@@ -14,7 +14,6 @@ from numba import njit
 from kmaps._loops import distances, products
 from kmaps._loops.distances import distance_of, n_own, own, spread_own
 from kmaps._loops.entries import COMPILED, JS, LANES, spread
-from kmaps._loops.vectors import aligned_zeros
 
 
 @njit(**COMPILED)
@@ -36,7 +35,7 @@ def add_sums(kernel, walk, others, zeros, skip, out):
     if zeros is not None:
         nodes, ends = zeros
         own_sums = _tile(n_own(width), kind)
-    sums = aligned_zeros(LANES, kind)
+    sums = _tile(1, kind)[0]
     for first in range(0, out.shape[1], LANES):
         n_lanes = min(LANES, out.shape[1] - first)
         for chunk in range(walk.bounds.shape[0]):
@@ -81,7 +80,10 @@ def add_sums(kernel, walk, others, zeros, skip, out):
 
 @njit(**COMPILED)
 def _tile(n, kind):
-    return aligned_zeros(n * LANES, kind).reshape(n, LANES)
+    """Return zeros for n features of LANES rows, from where vectors of 64 bytes begin."""
+    room = np.zeros((n + 1) * LANES, kind)
+    begin = -room.ctypes.data % 64 // room.itemsize
+    return room[begin : begin + n * LANES].reshape(n, LANES)
 
 
 @njit(**COMPILED)
