@@ -105,9 +105,8 @@ def quick_gram(
 ) -> NDArray[np.float32]:
     """Return :func:`gram`; exponentials from differences that leave errors of 2e-6 at most.
 
-    Where a fifth of the values is not zero they take about half of the time; rbf and exp-hellinger
-    of dense rows become matrix products, in a third of the time; exp-intersection of rows of bytes,
-    or of bytes over 255, is summed byte by byte.
+    They take less time where many values are zero; rbf and exp-hellinger of dense rows become
+    matrix products; exp-intersection of rows of bytes, or of bytes over 255, is summed by bytes.
     """
     return _named_gram(X, Y, kernel, gamma, sigma, quick=True)
 

@@ -54,8 +54,8 @@ def add_sums(kernel, walk, others, zeros, skip, out):
             for r in range(max(0, first + skip), out.shape[0]):
                 begin, end = walk.bounds[chunk, r], walk.bounds[chunk, r + 1]
                 sums[:] = 0
-                # Not in functions of their own: the loops are half as fast again where LLVM sees
-                # that these branches are the same for all rows.
+                # Not in functions of their own: LLVM then sees that these branches are the same for
+                # all rows, and the loops are faster.
                 if zeros is None:
                     if weighted:
                         products.add_weighted(kernel, sums, tile, logs, weights, walk, begin, end)
