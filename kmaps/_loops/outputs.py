@@ -15,14 +15,17 @@ def upper_product(X, B):
 
     Unlike BLAS's, the bits of a row depend on that row alone.
     """
-    out = aligned_zeros(X.size, B.dtype).reshape(X.shape)
+    # Rows that are a power of two apart would share few places in the caches.
+    x_parts = np.ascontiguousarray(X.reshape(len(X), -1, 8).transpose(1, 0, 2))
+    out, tile = np.empty_like(X), aligned_zeros(len(X) * STRIP, B.dtype).reshape(len(X), STRIP)
     b = aligned_zeros(8 * STRIP, B.dtype)
     for left in range(0, len(B), STRIP):
+        tile[:] = 0
         for k in range(0, left + STRIP, 8):
             for row in range(8):
                 b[row * STRIP : (row + 1) * STRIP] = B[k + row, left : left + STRIP]
             for i in range(len(X)):
-                x, sums = X[i, k : k + 8], out[i, left : left + STRIP]
+                x, sums = x_parts[k // 8, i], tile[i]
                 p, q, r, s, t, u, v, w = x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]
                 for j in range(STRIP):
                     first = (
@@ -30,6 +33,7 @@ def upper_product(X, B):
                     )
                     last = t * b[4 * STRIP + j] + u * b[5 * STRIP + j]
                     sums[j] += first + last + v * b[6 * STRIP + j] + w * b[7 * STRIP + j]
+        out[:, left : left + STRIP] = tile
     return out
 
 

@@ -16,7 +16,7 @@ from kmaps.svm.losses import MAX_FEATURES
 from kmaps.svm.reduction import Places
 
 MOST_VALUES = 1 << 28  # outputs of all rows that memory holds: 1 GB
-_CHUNK_VALUES = 1 << 24  # outputs of rows that are in memory at a time: 64 MB
+_CHUNK_VALUES = 1 << 22  # outputs of rows that are in memory at a time: 16 MB
 _PIECES = 64  # of consecutive rows, in a part of the rows
 
 RowMap: TypeAlias = Any  # with ``n_outputs_`` once fitted: `RandomFeatures`, `LandmarkMap`
