@@ -88,7 +88,7 @@ class RandomFeatureSVC(MappedSVC):
 
     Notes
     -----
-    Training descends on the dual in blocks of 2²⁴ outputs (Yu et al., KDD 2010). It holds the 8 m
+    Training descends on the dual in blocks of 2²² outputs (Yu et al., KDD 2010). It holds the 8 m
     bytes of a row's outputs; more than 2²⁸ outputs are in a temporary file (in TMPDIR).
 
     References
