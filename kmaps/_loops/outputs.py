@@ -15,7 +15,7 @@ def upper_product(X, B):
 
     Unlike BLAS's, the bits of a row depend on that row alone.
     """
-    # Rows that are a power of two apart would share few places in the caches.
+    # Rows at distances of a power of two would share few places in the caches.
     x_parts = np.ascontiguousarray(X.reshape(len(X), -1, 8).transpose(1, 0, 2))
     out, tile = np.empty_like(X), aligned_zeros(len(X) * STRIP, B.dtype).reshape(len(X), STRIP)
     b = aligned_zeros(8 * STRIP, B.dtype)

@@ -88,8 +88,8 @@ class RandomFeatureSVC(MappedSVC):
 
     Notes
     -----
-    Training descends on the dual in blocks of 2²² outputs (Yu et al., KDD 2010). It holds the 8 m
-    bytes of a row's outputs; more than 2²⁸ outputs are in a temporary file (in TMPDIR).
+    Training descends on the dual (Yu et al., KDD 2010). It holds the 8 m bytes of a row's outputs;
+    more than 2²⁸ outputs are in a temporary file (in TMPDIR), from which 2²² are read at a time.
 
     References
     ----------
