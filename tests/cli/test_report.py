@@ -56,7 +56,7 @@ def test_times_beside_other_work_are_left_out_of_pages():
         for split, others in ((0, 0.0), (1, 0.7))
     ]
     write_records(cells)
-    assert "Times of 1 of 2 cells (whole splits) are left out: other programs ran" in report()
+    assert "Times of 1 of 2 cells are left out: other programs ran" in report()
     write_records(cells[1:])
     page = report("--force")
     assert ("Times of this run are left out" in page, "train, s" in page) == (True, False)

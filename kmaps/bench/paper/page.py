@@ -54,8 +54,8 @@ def page(
     parts += [Code(_commands(records)), *_state(records)]
     parts.append(Folded("Conditions", [_conditions(records)]))
     doubtful = doubtful_splits(records)
-    if n := sum(record["split"] in doubtful for record in records):
-        which = "this run" if n == len(records) else f"{n} of {len(records)} cells (whole splits)"
+    if n := sum(record["split"] in doubtful and not timed(record) for record in records):
+        which = "this run" if n == len(records) else f"{n} of {len(records)} cells"
         parts.append(Text(Markdown(f"Times of {which} are left out: {_NO_TIMES}")))
     if claims:
         judged = claims_parts(judge_claims(claims, records, correct))
