@@ -141,15 +141,16 @@ def test_numpy_alone_predicts_as_the_estimator(predicted, name):
             else:
                 close(found["labels"], model.predict(rows))
             assert ("proba" in found) == (getattr(model, "probability", None) is not None)
-            if "proba" in found:
-                close(found["proba"], model.predict_proba(rows))
+            if "proba" in found:  # isotonic curves are steep: they multiply differences of scores
+                steep = {} if name in EXACT or model.probability != "isotonic" else {"slope": 10}
+                close(found["proba"], model.predict_proba(rows), **steep)
 
 
-def _nearly(model, found, expected):
+def _nearly(model, found, expected, slope=1):
     known = vars(model)
     weights = known.get("landmark_coef_", known.get("dual_coef_", np.zeros((1, 1))).T)
     scale = max(np.abs(expected).max(), abs(weights).sum(axis=1).max())
-    np.testing.assert_allclose(found, expected, rtol=0, atol=3e-7 * scale)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=3e-7 * scale * slope)
 
 
 @pytest.mark.filterwarnings("ignore")
