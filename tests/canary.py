@@ -32,8 +32,8 @@ WORDS_FRACTION, WORDS_RELATIVE = 0.01, 0.01
 """How far a cell on visual words may move on another processor than the published one.
 
 Words are the means of k-means, which take another path when the last bit of a sum differs: measured
-are up to 0.8 points of accuracy or average precision, 0.05 % of stored bytes and 1 % of the error of
-a kernel.
+are up to 0.8 points of accuracy or average precision, 0.05 % of stored bytes and 1 % of the error
+of a kernel.
 """
 
 
