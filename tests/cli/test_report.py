@@ -5,7 +5,7 @@ from pathlib import Path
 
 from commands import kmaps, refused, write_records
 
-from tests.bench.sample_records import record
+from tests.bench.sample_records import record, times
 
 SECONDS = dict.fromkeys(("fit_s", "encode_s", "convert_s", "train_s", "predict_s"), 1.0)
 FILES = {"records.jsonl": [record("homogeneous", i, params={"order": 1}) for i in (0, 1)]}
@@ -65,6 +65,18 @@ def test_times_beside_other_work_are_left_out_of_pages():
     assert "are left out" not in page
     kmaps("report", ".", "-o", "page.html")
     assert "fit + encode + convert + train, s" in Path("page.html").read_text()
+
+
+def test_times_that_were_measured_again_are_not_left_out():
+    """Both cells have a busy split; the second one alone has no repeats."""
+    cells = [
+        record("homogeneous", params={"order": order}, other_cpus=0.7, C=1.0, **SECONDS)
+        for order in (1, 2)
+    ]
+    write_records(cells)
+    lines = times(cells[0], 2.0, 3.0, 4.0)
+    Path("times.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert "Times of 1 of 2 cells are left out: other programs ran" in report()
 
 
 def test_a_page_on_all_runs_comes_with_what_is_kept():

@@ -32,6 +32,7 @@ from kmaps.bench.records.row import Row
 from kmaps.errors import GateFailed, InputError, KmapsError, NothingMeasured
 
 FLOOR = 0.005  # the least tolerance on a mean fraction
+FRACTIONS = ("accuracy", "accuracy_per_class", "average_precision")
 
 CONDITIONS = {name: column.condition for name, column in COLUMNS.items() if column.condition}
 """Record columns that must agree for two measurements to compare, with their names in messages."""
@@ -82,7 +83,7 @@ class Difference:
 
     @property
     def text(self) -> str:
-        if self.column in ("accuracy", "accuracy_per_class", "average_precision"):
+        if self.column in FRACTIONS:
             title = self.column.replace("_", " ")
             return (
                 f"{title} {100 * self.ours:.2f} %, baseline {100 * self.baseline:.2f} "
