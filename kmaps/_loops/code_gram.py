@@ -32,7 +32,7 @@ def fill_products(rows, columns, table, usual, scale, first, out):
     starts, numbers, others = columns
     n, d = len(out), len(usual)
     sums, products = np.zeros(out.shape), np.empty(table.shape[2])
-    nexts = bounds[:-1].copy()
+    nexts, stops = bounds[:-1].copy(), starts[:-1].copy()
     end = 0
     while end < d:
         # All rows read some columns before any row reads the next: these columns stay in a cache.
@@ -46,9 +46,9 @@ def fill_products(rows, columns, table, usual, scale, first, out):
                 j = features[k]
                 table_of_j = table[j if len(table) > 1 else 0]
                 _products_with(table_of_j, codes[k], usual[j], scale[j], products)
-                for other in range(starts[j], starts[j + 1]):
-                    if numbers[other] >= n_own:
-                        break
+                while stops[j] < starts[j + 1] and numbers[stops[j]] < n_own:
+                    stops[j] += 1
+                for other in range(starts[j], stops[j]):
                     own[numbers[other]] += products[others[other]]
                 k += 1
             nexts[i] = k

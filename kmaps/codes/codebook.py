@@ -27,8 +27,8 @@ _WORDS: dict[type, tuple[type[np.integer], type[np.integer]]] = {
 def pad_levels(rows: Iterable[NDArray]) -> NDArray:
     """Return the distinct levels of each feature (f, L) in order; short rows repeat their last."""
     rows = [np.unique(row) for row in rows]
-    longest = max(map(len, rows))
-    return np.array([np.pad(row, (0, longest - len(row)), mode="edge") for row in rows])
+    place = np.arange(max(map(len, rows)))
+    return np.array([row[np.minimum(place, len(row) - 1)] for row in rows])
 
 
 class Codebook:

@@ -127,7 +127,8 @@ def _fill_seldom(out: NDArray[np.float32], pairs: _Pairs, frequent: NDArray[np.b
     """Fill the products of the features that are not frequent; symmetric: below the diagonal."""
     walked, by_feature = (_without(side, frequent) for side in (pairs.walked, pairs.listed))
     by_feature = by_feature.tocsc()
-    lists = by_feature.indptr, by_feature.indices, by_feature.data
+    numbers = by_feature.indices.astype(np.uint32)  # unsigned: no test for negative ones
+    lists = by_feature.indptr, numbers, by_feature.data
 
     def fill(start: int, stop: int) -> None:
         part = walked.indptr[start : stop + 1], walked.indices, walked.data
