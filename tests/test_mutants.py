@@ -26,7 +26,7 @@ def mutant(becomes, line=LINE, at=5):
     return Mutant("clamp.py", (at, at), line, becomes, SOURCE.replace(line, becomes))
 
 
-@pytest.mark.slow
+@pytest.mark.slow  # it waits for mutants that do not end
 def test_what_no_test_notices_needs_a_reason(tree, tmp_path_factory, monkeypatch, capsys):
     pytest.importorskip("coverage", reason="needs coverage")
     monkeypatch.setattr(forked, "MUTANT_S", 1.0)

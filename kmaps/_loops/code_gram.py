@@ -46,6 +46,7 @@ def fill_products(rows, columns, table, usual, scale, first, out):
                 j = features[k]
                 table_of_j = table[j if len(table) > 1 else 0]
                 _products_with(table_of_j, codes[k], usual[j], scale[j], products)
+                # Each row has products with one sample more, so that the ends only move on.
                 while stops[j] < starts[j + 1] and numbers[stops[j]] < n_own:
                     stops[j] += 1
                 for other in range(starts[j], stops[j]):
