@@ -140,12 +140,9 @@ def eigensystems(
     r = max(values.shape[1] for values, _ in blocks)
     eigenvalues = np.zeros((len(points), r))
     eigenvectors = np.zeros((len(points), n_points, r))
-    start = 0
-    for values, vectors in blocks:
-        stop = start + len(values)
-        eigenvalues[start:stop, : values.shape[1]] = values
-        eigenvectors[start:stop, :, : values.shape[1]] = vectors
-        start = stop
+    for start, (values, vectors) in zip(range(0, len(points), size), blocks, strict=True):
+        eigenvalues[start : start + size, : values.shape[1]] = values
+        eigenvectors[start : start + size, :, : values.shape[1]] = vectors
     return eigenvalues, eigenvectors
 
 
