@@ -27,6 +27,7 @@ _WORDS: dict[type, tuple[type[np.integer], type[np.integer]]] = {
 def pad_levels(rows: Iterable[NDArray]) -> NDArray:
     """Return the distinct levels of each feature (f, L) in order; short rows repeat their last."""
     if isinstance(rows, np.ndarray):
+        # Rows that ascend, and rows of one level, are as they should be.
         ascends = np.diff(rows, axis=1) > 0
         if ascends.any() and (ascends.all(axis=1) | ~ascends.any(axis=1)).all():
             return rows
