@@ -108,7 +108,7 @@ def test_code_is_nearest_for_any_levels(levels, values, window):
 
 
 def test_features_have_levels_of_their_own():
-    levels = pad_levels([[0, 1, 2], [5], [-1, 4]])
+    levels = pad_levels(np.array([[0, 1, 2], [5, 5, 5], [-1, -1, 4]]))
     np.testing.assert_array_equal(levels, [[0, 1, 2], [5, 5, 5], [-1, 4, 4]])
     book = Codebook(levels, [0, 5, -1], [2, 5, 4])
     assert book.counts.tolist() == book.n_codes.tolist() == [3, 1, 2]
