@@ -40,7 +40,7 @@ def fill_products(rows, columns, table, usual, scale, first, out):
                 if made_for[codes[k]] != made:
                     _products_with(table[of_table], codes[k], usual[j], with_code)
                     made_for[codes[k]] = made
-                # Each row has products with one sample more, so that the ends only move on.
+                # From ``first`` on, each row has one product more: the ends only move on.
                 while stops[j] < starts[j + 1] and numbers[stops[j]] < n_own:
                     stops[j] += 1
                 for other in range(starts[j], stops[j]):

@@ -156,7 +156,7 @@ def choose_levels(
     if strategy == "shared":
         return _with_zero(_roots(columns, n_levels)[None], np.array([columns.has_zero().any()]))
     rows = columns.low[:, None] + np.zeros(n_levels)
-    varies = columns.high > columns.low  # next to an empty range, linspace rounds otherwise
+    varies = columns.high > columns.low  # next to an empty range, linspace rounds differently
     rows[varies] = np.linspace(columns.low[varies], columns.high[varies], n_levels, axis=1)
     rows = _with_zero(rows, columns.has_zero())
     if strategy == "uniform" or not isinstance(columns, Columns):
