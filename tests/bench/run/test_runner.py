@@ -174,8 +174,7 @@ def test_what_a_cell_prints_stays_off_standard_output(tmp_path):
 @pytest.fixture
 def begun(tmp_path):
     """Return the process of a run that has opened its records and begins to import."""
-    worker = f"partial(cell_workers.logged, {str(tmp_path)!r}, 0.5)"
-    command = script(tmp_path, worker)
+    command = script(tmp_path, f"partial(cell_workers.logged, {str(tmp_path)!r}, 0.5)")
     records = tmp_path / "out" / "records.jsonl"
     with subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE) as process:
         wait_until(lambda: records.exists() or process.poll() is not None, 120)
@@ -225,7 +224,8 @@ def test_a_killed_run_resumes_without_losing_or_repeating_a_cell(tmp_path, begun
 @pytest.mark.slow  # tests/cli/test_run.py interrupts a run with some cells done
 def test_a_run_interrupted_before_its_first_cell(begun):
     """Everybody in the group gets Ctrl-C, and the parent alone speaks."""
-    time.sleep(0.3)  # the server has started and imports
+    # A tracker and the server have started; the run's imports, before, may hide what ended them.
+    wait_until(lambda: len(psutil.Process(begun.pid).children()) >= 2, 60)
     os.killpg(begun.pid, signal.SIGINT)
     assert begun.wait(60) == -signal.SIGINT
     stderr = begun.stderr.read().decode()
