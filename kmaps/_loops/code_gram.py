@@ -30,8 +30,10 @@ def fill_products(rows, columns, table, usual, scale, first, out):
     """
     bounds, features, codes = rows
     starts, numbers, others = columns
-    n, d = len(out), len(usual)
-    sums, products = np.zeros(out.shape), np.empty(table.shape[2])
+    n, d, n_levels = len(out), len(usual), table.shape[2]
+    # Features that share a table and a usual code share the products of codes too.
+    sums, products = np.zeros(out.shape), np.empty((n_levels, n_levels))
+    made_for = np.full(n_levels, -1)
     nexts, stops = bounds[:-1].copy(), starts[:-1].copy()
     end = 0
     while end < d:
@@ -44,24 +46,28 @@ def fill_products(rows, columns, table, usual, scale, first, out):
             k = nexts[i]
             while k < bounds[i + 1] and features[k] < end:
                 j = features[k]
-                table_of_j = table[j if len(table) > 1 else 0]
-                _products_with(table_of_j, codes[k], usual[j], scale[j], products)
+                of_table = j if len(table) > 1 else 0
+                made, factor = of_table * n_levels + usual[j], scale[j]
+                with_code = products[codes[k]]
+                if made_for[codes[k]] != made:
+                    _products_with(table[of_table], codes[k], usual[j], with_code)
+                    made_for[codes[k]] = made
                 # Each row has products with one sample more, so that the ends only move on.
                 while stops[j] < starts[j + 1] and numbers[stops[j]] < n_own:
                     stops[j] += 1
                 for other in range(starts[j], stops[j]):
-                    own[numbers[other]] += products[others[other]]
+                    own[numbers[other]] += factor * with_code[others[other]]
                 k += 1
             nexts[i] = k
     out[:] = sums
 
 
 @njit(inline="always")
-def _products_with(table, code, usual, scale, products):
+def _products_with(table, code, usual, products):
     """Fill the products of one code with each, both less the usual one; ``table`` is (r, L)."""
     products[:] = 0
     for q in range(len(table)):
         values = table[q]
-        difference = scale * (np.float64(values[code]) - np.float64(values[usual]))
+        difference = np.float64(values[code]) - np.float64(values[usual])
         for c in range(len(products)):
             products[c] += difference * (values[c] - values[usual])

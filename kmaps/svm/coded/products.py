@@ -179,10 +179,10 @@ def _add_usual(
     """Add s(a) + s(b) and the squares of the usual codes' outputs."""
     own = np.arange(len(outputs.usual)) if len(outputs.table) > 1 else 0
     usual = outputs.table[own, :, outputs.usual].astype(np.float64)  # (d, r)
-    products = np.einsum("jrc,jr->jc", outputs.table - usual[..., None], usual)
-    products *= outputs.scale[:, None]
-    if not products.any():
+    if not usual.any():
         return
+    products = np.einsum("jrc,jr->jc", outputs.table, usual) - np.square(usual).sum(1)[:, None]
+    products *= outputs.scale[:, None]
     sums = []
     for side in (walked, listed):
         sample = np.repeat(np.arange(side.shape[0]), np.diff(side.indptr))

@@ -12,6 +12,7 @@ from kmaps.svm.coded import products
 
 RNG = np.random.default_rng(3)
 X = np.where(RNG.random((70, 9)) < 0.3, RNG.random((70, 9)) * np.arange(1, 10), 0)
+X[X[:, 4] == 0, 4] = 2  # not every feature is zero most often
 MAPS = {
     "homogeneous": HomogeneousMap("chi2", order=1),
     "shared anchors": AnchorMap("js", n_anchors=7),
