@@ -176,11 +176,19 @@ def test_bad_arguments():
 POINTS = np.sort(np.random.default_rng(0).random((70, 40)), axis=1)
 
 
-def test_decomposes_every_feature_alike():
-    counts = np.arange(70) % 40 + 1
-    values, vectors = eigensystems("chi2", POINTS, counts, lambda x: np.full(len(x), x.shape[1]))
+MULTIPLES = POINTS[:1] * np.r_[0, np.arange(1, 70) / 7][:, None]  # decomposed once for all
+COUNTS = np.arange(70) % 40 + 1
+
+
+@pytest.mark.parametrize(
+    "points, counts",
+    [(POINTS, COUNTS), (MULTIPLES, np.full(70, 40)), (np.r_[MULTIPLES, POINTS], np.full(140, 40))],
+    ids=["any", "multiples", "some multiples"],
+)
+def test_decomposes_every_feature_alike(points, counts):
+    values, vectors = eigensystems("chi2", points, counts, lambda x: np.full(len(x), x.shape[1]))
     for j, count in enumerate(counts):
-        z = POINTS[j, :count]
+        z = np.maximum(points[j, :count], 1e-300)
         matrix = 2 * z[:, None] * z / (z[:, None] + z)
         rebuilt = vectors[j] * values[j] @ vectors[j].T
         np.testing.assert_allclose(rebuilt[:count, :count], matrix, atol=1e-14)
