@@ -104,10 +104,11 @@ def eigensystems(
     must be room for them twice, and for ``more`` bytes for each of them.
     """
     k, name = scalar_kernel(kernel), kernel_name(kernel)
-    widest = points[:, -1].argmax()
+    sizes = points[:, -1:]
+    shapes, widest = points / np.where(sizes > 0, sizes, 1), sizes.argmax()
     # On multiples of the same points, an additive kernel has the same eigenvectors.
-    multiples = points[:, -1:] * points[widest], points[widest, -1] * points
-    alike = isinstance(kernel, str) and np.allclose(*multiples, 1e-14, 0)
+    multiples = np.isclose(shapes, shapes[widest], 1e-14, 0) | (sizes == 0)
+    alike = isinstance(kernel, str) and multiples.all()
     different = np.array([widest]) if alike else np.arange(len(points))
 
     def block(start: int, stop: int) -> tuple[NDArray, NDArray]:
@@ -135,17 +136,14 @@ def eigensystems(
         blocks = for_blocks(block, len(different), size, "features decomposed")
     if alike:
         values, vectors = blocks[0]
-        share = points[:, -1:] / (points[widest, -1] or 1)
-        return share * values, np.repeat(vectors, len(points), axis=0)
+        values = sizes / (sizes[widest] or 1) * values
+        return values, np.repeat(vectors, len(points), axis=0)
     r = max(values.shape[1] for values, _ in blocks)
     eigenvalues = np.zeros((len(points), r))
     eigenvectors = np.zeros((len(points), n_points, r))
-    start = 0
-    for values, vectors in blocks:
-        stop = start + len(values)
-        eigenvalues[start:stop, : values.shape[1]] = values
-        eigenvectors[start:stop, :, : values.shape[1]] = vectors
-        start = stop
+    for start, (values, vectors) in zip(range(0, len(points), size), blocks, strict=True):
+        eigenvalues[start : start + size, : values.shape[1]] = values
+        eigenvectors[start : start + size, :, : values.shape[1]] = vectors
     return eigenvalues, eigenvectors
 
 

@@ -7,18 +7,6 @@ _CACHED = 1 << 16  # codes of columns, five bytes each, that stay in a cache
 
 
 @njit(cache=True, nogil=True)
-def usual_codes(codes, n_levels, usual):
-    """Fill ``usual`` with the most frequent code of each column of a dense matrix."""
-    n, d = codes.shape
-    counts = np.zeros((d, n_levels), np.int64)
-    for i in range(n):
-        for j in range(d):
-            counts[j, codes[i, j]] += 1
-    for j in range(d):
-        usual[j] = counts[j].argmax()
-
-
-@njit(cache=True, nogil=True)
 def fill_products(rows, columns, table, usual, scale, first, out):
     """Fill ``out`` (n, m) with the products of n samples and m others.
 

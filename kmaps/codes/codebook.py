@@ -26,6 +26,10 @@ _WORDS: dict[type, tuple[type[np.integer], type[np.integer]]] = {
 
 def pad_levels(rows: Iterable[NDArray]) -> NDArray:
     """Return the distinct levels of each feature (f, L) in order; short rows repeat their last."""
+    if isinstance(rows, np.ndarray):
+        ascends = np.diff(rows, axis=1) > 0
+        if ascends.any() and (ascends.all(axis=1) | ~ascends.any(axis=1)).all():
+            return rows
     rows = [np.unique(row) for row in rows]
     place = np.arange(max(map(len, rows)))
     return np.array([row[np.minimum(place, len(row) - 1)] for row in rows])

@@ -154,29 +154,30 @@ def choose_levels(
     if together is not None:
         return together[None, :]
     if strategy == "shared":
-        return _with_zero(_roots(columns, n_levels), columns.has_zero().any())[None, :]
-    rows, has_zero = [], columns.has_zero()
-    for j in range(columns.n_columns):
-        own = _of_values(columns, j, n_levels, strategy) if isinstance(columns, Columns) else None
-        if own is None:
-            own = np.linspace(columns.low[j], columns.high[j], n_levels)
-        rows.append(_with_zero(own, has_zero[j]))
-    return _one_row(pad_levels(rows))
+        return _with_zero(_roots(columns, n_levels)[None], np.array([columns.has_zero().any()]))
+    rows = columns.low[:, None] + np.zeros(n_levels)
+    varies = columns.high > columns.low  # next to an empty range, linspace rounds otherwise
+    rows[varies] = np.linspace(columns.low[varies], columns.high[varies], n_levels, axis=1)
+    rows = _with_zero(rows, columns.has_zero())
+    if strategy == "uniform" or not isinstance(columns, Columns):
+        return _one_row(pad_levels(rows))
+    found = [_of_values(columns, j, strategy, even) for j, even in enumerate(rows)]
+    return _one_row(pad_levels(found))
 
 
-def _of_values(columns: Columns, j: int, n_levels: int, strategy: str) -> NDArray | None:
-    """Return the levels that a feature's values suggest, or None: equally spaced ones."""
+def _of_values(columns: Columns, j: int, strategy: str, even: NDArray) -> NDArray:
+    """Return the levels that a feature's values suggest, or the equally spaced ones."""
     if strategy == "quantile":
         values, counts = columns.distinct(j)
-        return _quantiles(values, counts, n_levels)
-    few = columns.few(n_levels, j) if strategy in ("auto", "exact") else None
+        return _with_zero(_quantiles(values, counts, len(even))[None], np.array([0 in values]))[0]
+    few = columns.few(len(even), j)
     if few is None and strategy == "exact":
         found = len(columns.distinct(j)[0])
         raise InputError(
-            f"feature {j} has {found} distinct values, more than n_levels={n_levels}: "
+            f"feature {j} has {found} distinct values, more than n_levels={len(even)}: "
             "choose strategy='auto'"
         )
-    return few
+    return even if few is None else few
 
 
 def value_ranges(columns: Columns | RunningColumns, shared: bool) -> tuple[NDArray, NDArray]:
@@ -232,10 +233,10 @@ def _quantiles(values: NDArray, counts: NDArray, n_levels: int) -> NDArray:
     return np.r_[values[frequent], rest[np.searchsorted(up_to, share * up_to[-1])]]
 
 
-def _with_zero(levels: NDArray, wanted: bool | np.bool_) -> NDArray:
-    """Return the levels with zero in place of the nearest one, if it is wanted."""
-    if wanted and 0 not in levels:
-        levels[np.abs(levels).argmin()] = 0
+def _with_zero(levels: NDArray, wanted: NDArray) -> NDArray:
+    """Return the levels (f, L) with zero in place of the nearest one, where it is wanted (f,)."""
+    lacking = wanted & (levels != 0).all(axis=1)
+    levels[lacking, np.abs(levels[lacking]).argmin(axis=1)] = 0
     return levels
 
 

@@ -240,8 +240,7 @@ def sample_rows(
 
 def first_row(reader: Reader, dtype: np.dtype | None = None) -> Rows:
     """Return the first row of a file, for maps that only need to know its shape."""
-    block = next(reader.blocks(1, 1))
-    return finite_block(reader, block, dtype)[:1]
+    return finite_block(reader, next(reader.blocks(1, 1)), dtype)[:1]
 
 
 def encode_file(

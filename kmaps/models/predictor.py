@@ -288,8 +288,7 @@ def _kernel_svc(file: ModelFile) -> Predictor:
             found[:, k] = block[:, indices[own]] @ data[own]
         return found + stored.intercept
 
-    width = max(n_rows(dual), len(stored.support))
-    return _classifier(file, stored, scores, width)
+    return _classifier(file, stored, scores, max(n_rows(dual), len(stored.support)))
 
 
 _READERS: dict[str, Callable[[ModelFile], Predictor]] = {  # readers of files, by the estimator

@@ -61,8 +61,7 @@ class NodeRows:
 
     def against(self, others: "NodeRows") -> NDArray[np.float64]:
         """Return the kernel of these rows with others that the same :func:`gram_rows` made."""
-        table = self.nodes["value"]
-        return table[np.ix_(self._places(), others._places() + 1)]
+        return self.nodes["value"][np.ix_(self._places(), others._places() + 1)]
 
     def _places(self) -> NDArray[np.intp]:
         """Return which of all the rows of a Gram matrix these are."""

@@ -84,8 +84,7 @@ def test_clusters_are_drawn_whole(protocol):
         # All the rest where no number is given, so that nothing is lost.
         assert len(test) == 100 - len(train) if "test" not in protocol else len(test) <= 20
         for part in (train, test):
-            whole = np.isin(data.clusters, data.clusters[part])
-            assert whole.sum() == len(part)
+            assert np.isin(data.clusters, data.clusters[part]).sum() == len(part)
 
 
 @pytest.mark.parametrize("names", [["1", "3"], [1, 3]])

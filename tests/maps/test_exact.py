@@ -35,8 +35,7 @@ def test_inner_products_are_the_kernel(kernel, dtype):
 def test_rank_on_256_levels(kernel, rank):
     """Stated in the module's docstring; also a count by numpy's own decomposition."""
     z = np.linspace(0, 1, 256)
-    feature_map = ExactMap(kernel).fit(z[:, None])
-    assert feature_map.n_outputs_ == rank
+    assert ExactMap(kernel).fit(z[:, None]).n_outputs_ == rank
     singular = np.linalg.svd(KERNELS[kernel](z[:, None], z), compute_uv=False)
     assert abs((singular > 1e-14 * singular[0]).sum() - rank) <= 1
 

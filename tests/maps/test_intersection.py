@@ -108,8 +108,7 @@ def test_constant_pieces_are_stored_as_codes():
     high = X.max(axis=0)
     np.testing.assert_array_equal(codes, np.floor(20 * X / high + 0.5))
     np.testing.assert_array_equal(LookupTable(fitted.table_).take(codes), fitted.transform(X))
-    shared = IntersectionMap(20, "constant", upper=7.0).fit(X)
-    assert shared.table_.shape == (1, 21, 20)
+    assert IntersectionMap(20, "constant", upper=7.0).fit(X).table_.shape == (1, 21, 20)
     assert IntersectionMap().fit(X).code_bits_ is None
     assert not hasattr(IntersectionMap(), "to_codes")
     # The table is a formula; only the ranges are learnt.
@@ -117,8 +116,7 @@ def test_constant_pieces_are_stored_as_codes():
 
 
 def test_a_feature_of_zeros_has_no_outputs():
-    Z = IntersectionMap(4).fit_transform([[0.0, 1], [0, 3]])
-    assert not Z[:, :4].any()
+    assert not IntersectionMap(4).fit_transform([[0.0, 1], [0, 3]])[:, :4].any()
     with pytest.raises(InputError, match="IntersectionMap needs a feature that varies"):
         IntersectionMap().fit([[0.0], [0.0]])
     assert not IntersectionMap(upper=1.0).fit_transform([[0.0], [0.0]]).any()

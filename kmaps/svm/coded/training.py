@@ -217,15 +217,14 @@ def _in_memory(what: str, n_bytes: int, remedy: str) -> Iterator[None]:
     try:
         yield
     except MemoryError:
-        needed = f"{what} need {n_bytes / 2**30:.1f} GiB"
-        raise MemoryError(f"{needed}, more than is free: {remedy}") from None
+        needed = f"{n_bytes / 2**30:.1f} GiB, more than is free"
+        raise MemoryError(f"{what} need {needed}: {remedy}") from None
 
 
 def _level_strategy(map: Tabulated | ScalarKernel | str) -> str:
     """Return how to choose levels: all features share them if they have the same curve."""
-    if not isinstance(map, Tabulated) or (isinstance(map, FeatureMap) and map.shared_curve_):
-        return "shared"
-    return "uniform"
+    of_all = not isinstance(map, Tabulated) or (isinstance(map, FeatureMap) and map.shared_curve_)
+    return "shared" if of_all else "uniform"
 
 
 def fitted(map: Tabulated | ScalarKernel | str, X: Any) -> Tabulated | ScalarKernel | str:
@@ -238,9 +237,7 @@ def fitted(map: Tabulated | ScalarKernel | str, X: Any) -> Tabulated | ScalarKer
 
 def learns(map: Tabulated | ScalarKernel | str) -> bool:
     """Return whether fitting needs samples and not only their width."""
-    if not isinstance(map, Tabulated):
-        return False
-    return map.learns_from_data if isinstance(map, FeatureMap) else True
+    return isinstance(map, Tabulated) and (not isinstance(map, FeatureMap) or map.learns_from_data)
 
 
 def _check_ready(map: Tabulated | ScalarKernel | str) -> None:

@@ -68,10 +68,8 @@ def test_columns_of_a_csr_may_come_in_any_order():
     shuffled = ordered.copy()
     for i in range(len(X)):
         row = slice(*ordered.indptr[i : i + 2])
-        shuffled.indices[row], shuffled.data[row] = (
-            ordered.indices[row][::-1],
-            ordered.data[row][::-1],
-        )
+        shuffled.indices[row] = ordered.indices[row][::-1]
+        shuffled.data[row] = ordered.data[row][::-1]
     shuffled.has_sorted_indices = False
     known = rows_of("homogeneous", ordered)
     expected = code_gram(known)
