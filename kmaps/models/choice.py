@@ -6,7 +6,7 @@ outermost one, until
 
 - the best value has worse ones on both sides: it is chosen; or
 - the edge is flat: what the last decade gained is at most one standard error. The value a decade
-  inside the edge is chosen, since cross-validation sees nothing beyond it; or
+  inside the edge is chosen; a rise beyond a plateau of that length is missed; or
 - the bounds, a million either way, are reached: the outermost value is chosen, and stands out as
   one at the edge of its grid.
 
