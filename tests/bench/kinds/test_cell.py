@@ -24,7 +24,7 @@ def test_seeds_are_stable():
     assert [found[i].seed for i in (0, 1, 3, 27)] == [293257054, 190591251, 1090256402, 321671937]
     assert [found[i].choice_seed for i in (0, 27)] == [1240088258, 78877473]
     with_features = KINDS["classification"].cells(spec.load("annfm-table3-caltech101"))
-    assert (with_features[-1].seed, with_features[-1].choice_seed) == (1065289247, 1278311218)
+    assert (with_features[154].seed, with_features[154].choice_seed) == (1065289247, 1278311218)
     scaling = KINDS["scaling"].cells(spec.load("scaling-mnist"))
     assert (scaling[-1].seed, scaling[-1].choice_seed) == (1211269422, 1809151306)
 
