@@ -248,8 +248,8 @@ class _Brief(_Table):
                     differing.remove(key)
 
     def _settings(self, row: Row, *, differing: bool) -> list[str]:
-        many = len(row.learner.get("search", ())) > 1
-        brief = replace(row, learner={**row.learner, "search": ["settings"]}) if many else row
+        n = len(row.learner.get("search", ()))
+        brief = replace(row, learner={**row.learner, "search": [f"{n} settings"]}) if n > 1 else row
         return super()._settings(brief, differing=differing)
 
 
