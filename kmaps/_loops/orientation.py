@@ -27,8 +27,7 @@ def share_out(gx, gy, signed, out):
                 magnitude = sqrt(a * a + b * b)
                 if magnitude == 0:
                     continue
-                # Adding a whole number of turns keeps the position positive, so that the
-                # conversion to int rounds down.
+                # A turn more keeps the position positive, so that int rounds it down.
                 position = (atan2(b, a) + 2 * pi) * per_radian
                 k = int(position)
                 upper = magnitude * float32(position - k)
@@ -54,22 +53,25 @@ def sum_cells(energies, cells, out):
 
 
 @njit(cache=True, nogil=True)
-def smooth(energies, bins, weights, work, out):
+def smooth(energies, bins, weights, out):
     """Convolve along both axes: ``weights[t]`` times the value t pixels ahead, summed over t.
 
     The arrays are (h, w * bins); ``out[y, x * bins + k]`` is the window that begins at pixel
-    (y, x), cut where the image ends. ``work`` is scratch.
+    (y, x), cut where the image ends. Inner loops run over contiguous views, as vector operations.
     """
-    h, row = energies.shape
-    for y in range(h):
-        work[y] = 0
-        for t in range(min(len(weights), h - y)):
-            for j in range(row):
-                work[y, j] += weights[t] * energies[y + t, j]
-        out[y] = 0
+    down = zeros(energies.shape[1], float32)
+    for y in range(len(out)):
+        down[:] = 0
+        for t in range(min(len(weights), len(out) - y)):
+            weight, ahead = weights[t], energies[y + t]
+            for j in range(len(down)):
+                down[j] += weight * ahead[j]
+        both = out[y]
+        both[:] = 0
         for t in range(len(weights)):
-            for j in range(row - t * bins):
-                out[y, j] += weights[t] * work[y, j + t * bins]
+            weight, ahead = weights[t], down[t * bins :]
+            for j in range(len(ahead)):
+                both[j] += weight * ahead[j]
 
 
 @njit(cache=True, nogil=True)

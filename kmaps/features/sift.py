@@ -51,15 +51,13 @@ def describe_patches(
         image = ndimage.gaussian_filter(image, blur, mode="nearest")
     # The windows of the outermost cells begin half a cell outside their patch.
     gx, gy = (np.pad(g, side // 2) for g in gradients(image, 0))
-    height, width = gx.shape
-    energies = oriented(gx[None], gy[None], ORIENTATIONS, True).reshape(height, -1)
-    work, smoothed = np.empty_like(energies), np.empty_like(energies)
-    loops.smooth(energies, ORIENTATIONS, _triangle(side), work, smoothed)
+    energies = oriented(gx[None], gy[None], ORIENTATIONS, True).reshape(len(gx), -1)
+    sums = np.empty_like(energies)
+    loops.smooth(energies, ORIENTATIONS, _triangle(side), sums)
     descriptors = np.empty((len(tops), LENGTH), np.uint8)
     # With a constant gradient g, one orientation of each cell has g side² times its weight.
     norm = np.float32(contrast * side * side * np.linalg.norm(_ENVELOPE))
-    smoothed = smoothed.reshape(height, width, ORIENTATIONS)
-    loops.gather_sift(smoothed, tops, lefts, side, _ENVELOPE, norm, descriptors)
+    loops.gather_sift(sums.reshape(*gx.shape, -1), tops, lefts, side, _ENVELOPE, norm, descriptors)
     return descriptors
 
 
