@@ -1,9 +1,11 @@
 """Which cells of a published run the canary measures, and what it lets pass."""
 
+from itertools import chain
+
 import pytest
 
 from kmaps.bench.records.file import read_records
-from tests.canary import RESULTS, _holds, cheap_cells
+from tests.canary import RESULTS, _holds, cheap_cells, published_runs
 
 RECORD = {
     **{"status": "ok", "solver": "coded", "versions": {}, "method": "exact", "key": "a", "dim": 3},
@@ -21,6 +23,12 @@ def test_the_cheapest_cells_of_two_methods_on_one_split_are_measured():
     ]
     assert [one["key"] for one in cheap_cells([RECORD, *others])] == ["b", "d"]
     assert len(cheap_cells([RECORD | {"train_s": 11.0}, *others[2:3]])) == 1
+
+
+def test_runs_on_visual_words_are_measured_on_the_first_split_whose_vocabulary_they_share():
+    words = RECORD | {"features": "dense-sift-bow words=8"}
+    cells = [words | {"split": 1, "train_s": 0.1}, words, words | {"split": 2, "train_s": 0.2}]
+    assert cheap_cells(cells) == [words]
 
 
 @pytest.mark.parametrize(
@@ -45,6 +53,10 @@ def test_a_cell_without_differences_passes_only_when_the_gate_passes_it():
     assert not _holds({"verdict": "missing", "differences": []}, moved=True)
 
 
-def test_every_published_run_is_measured():
-    for path in RESULTS.glob("*/records.jsonl"):
-        assert cheap_cells(read_records(path.parent)), path
+def test_every_published_run_is_measured_once_and_words_first():
+    runs = published_runs()
+    published = sorted(path.parent.name for path in RESULTS.glob("*/records.jsonl"))
+    assert sorted(chain(*runs)) == published
+    for name in chain(*runs):
+        assert cheap_cells(read_records(RESULTS / name)), name
+    assert {"annfm-table3-grid", "annfm-table3-one-size", "genrbf-caltech101-words"} <= {*runs[0]}
