@@ -13,7 +13,7 @@ import pytest
 from commands import ROOT, python
 from scipy.sparse import issparse
 from sklearn import config_context
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, clone
 from sklearn.pipeline import make_pipeline
 
 import kmaps
@@ -108,8 +108,6 @@ def assert_alike(found, given):
 
 
 def fitted(estimator):
-    from sklearn.base import clone
-
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return clone(estimator).fit(X, y)

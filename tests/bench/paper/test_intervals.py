@@ -69,14 +69,14 @@ def overlapping_splits(rng, pool, n_train, n_test, n_splits):
     return outcomes
 
 
+def pairs_of(train):
+    return [list(map(np.concatenate, zip(*two, strict=True))) for two in combinations(train, 2)]
+
+
 def six_combinations(rng, n_train=15, n_test=200, shift=0.0):
     train = [draw_samples(rng, n_train) for _ in range(3)]
     tests = [draw_samples(rng, n_test, rng.normal(size=2) * shift) for _ in range(2)]
-    pairs = [
-        [np.concatenate(parts) for parts in zip(train[i], train[j], strict=True)]
-        for i, j in ((0, 1), (0, 2), (1, 2))
-    ]
-    return [train_and_test(pair, test) for pair in pairs for test in tests]
+    return [train_and_test(pair, test) for pair in pairs_of(train) for test in tests]
 
 
 @pytest.mark.parametrize(
@@ -125,11 +125,7 @@ def test_six_combinations_that_share_sets_rarely_differ_unless_rows_do(with_outc
 def test_the_interval_on_these_training_sets_covers_their_difference():
     """Three models per row that stay, and test samples that are drawn again."""
     rng = np.random.default_rng(12)
-    train = [draw_samples(rng, 15) for _ in range(3)]
-    pairs = [
-        [np.concatenate(parts) for parts in zip(train[i], train[j], strict=True)]
-        for i, j in ((0, 1), (0, 2), (1, 2))
-    ]
+    pairs = pairs_of([draw_samples(rng, 15) for _ in range(3)])
     many = draw_samples(rng, 200_000)
     truth = np.mean([np.subtract(*train_and_test(pair, many).accuracies) for pair in pairs])
     missed, widths = 0, []
@@ -210,7 +206,7 @@ def outcomes_of(rng, n, *chances):
 
 
 def half_width(parts, degrees):
-    """Return that of a sum of variances, by Satterthwaite's degrees of freedom."""
+    """Return the half width by a sum of variances, with Satterthwaite's degrees of freedom."""
     parts, degrees = np.array(parts), np.array(degrees)
     together = parts.sum() ** 2 / (parts**2 / degrees).sum()
     return student.ppf(0.975, together) * np.sqrt(parts.sum())
