@@ -8,6 +8,7 @@ that changed shows as a cell too many. `kmaps check` compares them with the publ
 
 import argparse
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -27,6 +28,7 @@ TIMES = ("fit_s", "encode_s", "convert_s", "train_s", "predict_s", "cv_s")
 ONLY_ONE_ABOVE_S = 10.0  # a run whose cheapest cell takes longer gets one cell
 
 _PASS = ("same", "improved")  # as in the gate; what improved is printed
+SIZES = ("n_train", "n_test", "n_features")
 WORDS = ("dense-sift-bow", "phow")
 WORDS_FRACTION, WORDS_RELATIVE = 0.01, 0.01
 """How far a cell on visual words may move on another processor than the published one.
@@ -72,8 +74,7 @@ def _third_party(record: dict) -> bool:
 def measure(name: str) -> tuple[int, bool, list[str]]:
     """Measure the cheap cells of a run again, and compare them with the published records.
 
-    The results are the number of cells, whether they differ, and what `kmaps check` says, or the
-    error.
+    Return the number of cells, whether they differ, and what `kmaps check` says, or the error.
     """
     published = RESULTS / name
     records = [json.loads(line) for line in (published / "records.jsonl").open()]
@@ -97,6 +98,9 @@ def measure(name: str) -> tuple[int, bool, list[str]]:
         if problem:
             return len(again), True, [problem]
         _write(ours, again)
+        fresh = {record["key"]: record for record in again}
+        for record in cells:  # older ones lack sizes, which are conditions of the gate
+            record |= {size: fresh[record["key"]][size] for size in SIZES if record[size] is None}
         _write(theirs, cells)
         checked = _kmaps("check", str(ours), "--against", str(theirs), "--json")
         if not checked.stdout:
@@ -144,16 +148,14 @@ def published_runs() -> list[list[str]]:
     for file in RESULTS.glob("*/records.jsonl"):
         first = json.loads(next(file.open()))
         features = first["features"] or ""
-        names[first["dataset"] or "", features.split(" ")[0]].append((features, file.parent.name))
-    groups = sorted(names, key=lambda group: (not group[1].startswith(WORDS), group))
-    return [[name for _, name in sorted(names[group])] for group in groups]
+        stage = re.sub(r" words=\d+", "", features)  # descriptors, which all vocabularies share
+        shared = not stage.startswith(WORDS), first["dataset"] or "", stage
+        names[shared].append((features, file.parent.name))
+    return [[name for _, name in sorted(runs)] for _, runs in sorted(names.items())]
 
 
 def measure_in_turn(names: Sequence[str]) -> list[tuple[int, bool]]:
-    """Measure runs one after another, and print a line per run.
-
-    The results are the numbers of cells, and whether they differ.
-    """
+    """Measure runs in turn, print a line for each, return cells and whether they differ."""
     outcomes = []
     for name in names:
         began = time.monotonic()

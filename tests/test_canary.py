@@ -59,4 +59,4 @@ def test_every_published_run_is_measured_once_and_words_first():
     assert sorted(chain(*runs)) == published
     for name in chain(*runs):
         assert cheap_cells(read_records(RESULTS / name)), name
-    assert {"annfm-table3-grid", "annfm-table3-one-size", "genrbf-caltech101-words"} <= {*runs[0]}
+    assert any({"annfm-table3-grid", "genrbf-caltech101-words"} <= {*shared} for shared in runs[:3])
