@@ -48,7 +48,7 @@ test-oldest: $(OLDEST)/.installed ## Run the tests with the oldest versions of t
 test-portable: $(VENV)/.installed ## Run tests as if on a system that is not Linux (simulated)
 	$(BIN)/python -m tests.portable
 
-canary: $(VENV)/.installed ## Measure a few cells of each published run again, and compare (half an hour)
+canary: $(VENV)/.installed ## Measure a few cells of each published run again, and compare them
 	$(BIN)/kmaps download --all --quiet
 	$(BIN)/python -m tests.canary
 
