@@ -12,7 +12,7 @@ PYTEST := bin/python -m pytest -n 2 --dist worksteal
 test test-one test-slow test-all soak test-oldest test-portable: export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help run reproduce test test-one test-slow test-all soak test-oldest test-portable canary mutants house lint format bench docs test-site release build clean check-machine
+.PHONY: help run reproduce test test-one test-slow test-all soak test-oldest test-portable canary mutants lint format bench docs test-site release build clean check-machine
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
@@ -56,9 +56,6 @@ mutants: $(VENV)/.installed ## Change the code in 300 places, one at a time: a t
 	$(BIN)/pip install --quiet cosmic-ray==8.7.0
 	$(BIN)/kmaps warmup
 	$(BIN)/python -m tests.mutants
-
-house: $(VENV)/.installed ## Print the size of the code, and the files of it that commands enter
-	$(BIN)/python -m tests.house --walks
 
 lint: $(VENV)/.installed ## Check format, style and types
 	$(BIN)/ruff format --check .

@@ -133,10 +133,6 @@ def test_make_targets_and_links_exist(page):
         assert (page.parent / link).exists(), link
 
 
-def test_the_first_page_is_short():
-    assert (ROOT / "README.md").stat().st_size <= 9_000
-
-
 def test_experiments_named_are_packaged():
     from kmaps.bench.paper.entries import packaged
 
