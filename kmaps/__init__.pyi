@@ -39,10 +39,8 @@ from .models import explanation as explanation
 from .models import load_model as load_model
 from .models import load_predictor as load_predictor
 from .models import to_onnx as to_onnx
-from .parallel import num_threads as num_threads
-from .parallel import showing as showing
-from .parallel import threads as threads
 from .plugins import Registry as Registry
+from .progress import showing as showing
 from .svm import CodedRidge as CodedRidge
 from .svm import CodedSVC as CodedSVC
 from .svm import CodedSVR as CodedSVR
@@ -51,3 +49,5 @@ from .svm import KernelSVC as KernelSVC
 from .svm import LiblinearSVC as LiblinearSVC
 from .svm import prune as prune
 from .svm import resample as resample
+from .thread_pool import num_threads as num_threads
+from .thread_pool import threads as threads

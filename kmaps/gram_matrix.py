@@ -26,8 +26,9 @@ from kmaps.checks import check_positive, room_for_rows
 from kmaps.errors import ConfigError, InputError
 from kmaps.gram_sums import products_with_itself, sums_of
 from kmaps.kernels import EXP_KERNELS, GRAM_KERNELS, WIDTH_KERNELS, ScalarKernel, check_kernel
-from kmaps.parallel import for_blocks
-from kmaps.samples import AnyMatrix, SampleMatrix
+from kmaps.matrices import AnyMatrix
+from kmaps.sample_matrix import SampleMatrix
+from kmaps.thread_pool import for_blocks
 
 # A block holds 32 MB of data as float64 at most, and with a panel 8 MB of results.
 _BLOCK_VALUES = 2**22

@@ -17,7 +17,8 @@ from kmaps._loops import distances, entries
 from kmaps._loops import gram as loops
 from kmaps._loops.byte_distances import byte_distances
 from kmaps._loops.entries import Entries
-from kmaps.samples import AnyMatrix, SampleMatrix
+from kmaps.matrices import AnyMatrix
+from kmaps.sample_matrix import SampleMatrix
 
 # Factors on the loops' sums of the kernel.
 _LOOPS = {

@@ -55,7 +55,7 @@ class Kernel:
 def _floats(values: Any) -> tuple[Any, Any]:
     """Return the array's library (NumPy or another), and the array as floats."""
     if not isinstance(values, np.ndarray | np.generic | int | float | list | tuple):
-        from kmaps.samples import namespace  # takes long to import
+        from kmaps.array_api import namespace  # takes long to import
 
         if not (xp := namespace(values)).__name__.endswith("numpy"):
             return xp, values

@@ -14,8 +14,8 @@ from threadpoolctl import threadpool_limits
 from kmaps.checks import check_room
 from kmaps.errors import ConfigError
 from kmaps.kernels import ScalarKernel, scalar_kernel
-from kmaps.parallel import for_blocks
-from kmaps.samples import SampleMatrix
+from kmaps.sample_matrix import SampleMatrix
+from kmaps.thread_pool import for_blocks
 
 _BLOCK_VALUES = 1 << 20
 _PAIRS = 1 << 18  # pairs of values at a time, for a Gram matrix

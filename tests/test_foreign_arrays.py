@@ -17,9 +17,9 @@ from sklearn.base import ClassifierMixin, clone
 from sklearn.pipeline import make_pipeline
 
 import kmaps
+from kmaps.array_api import as_numpy, namespace
 from kmaps.errors import InputError
 from kmaps.maps import MAPS, RandomFeatures
-from kmaps.samples import as_numpy, namespace
 from tests.oracles.kernels import gauss
 
 X = np.random.default_rng(0).random((40, 3)) * [1.0, 5.0, 0.1]

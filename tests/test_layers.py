@@ -14,8 +14,23 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # What the modules of each room may import besides their own room. cli may import everything.
 LOWEST = {
-    *("errors", "estimators", "plugins", "_loops", "kernels", "mercer", "checks", "parallel"),
-    *("samples", "onnx_graph", "templates", "displays"),
+    "errors",
+    "estimators",
+    "plugins",
+    "_loops",
+    "kernels",
+    "mercer",
+    "checks",
+    "matrices",
+    "array_api",
+    "validation",
+    "sample_matrix",
+    "progress",
+    "thread_pool",
+    "matrix_product",
+    "onnx_graph",
+    "templates",
+    "displays",
 }
 BASE = LOWEST | {"gram_sums", "gram_matrix"}
 ROOMS = {
@@ -25,12 +40,17 @@ ROOMS = {
     "displays": {"kernels"},
     "plugins": {"errors"},
     "_loops": set(),
-    "kernels": {"errors", "samples"},
+    "kernels": {"errors", "array_api"},
     "checks": {"errors"},
-    "parallel": {"errors", "checks"},
-    "samples": {"errors", "checks"},
+    "matrices": set(),
+    "array_api": {"matrices"},
+    "validation": {"errors", "checks", "matrices", "array_api"},
+    "sample_matrix": {"errors", "matrices", "validation"},
+    "progress": set(),
+    "thread_pool": {"errors", "checks", "progress"},
+    "matrix_product": set(),
     "onnx_graph": {"errors", "checks", "io"},
-    "mercer": {"checks", "errors", "kernels", "parallel", "samples"},
+    "mercer": {"checks", "errors", "kernels", "thread_pool", "sample_matrix"},
     "gram_sums": LOWEST,
     "gram_matrix": BASE - {"gram_matrix"},
     "codes": BASE,
@@ -48,7 +68,7 @@ ROOMS = {
 LIBRARY = {*BASE, "codes", "maps", "svm", "models", "io"}
 PUBLIC = {"", "maps", "svm", "models", "codes", "io", "kernels", "errors", "dask", "templates"}
 """What bench, cli, data and features use of the library and of its form for clusters."""
-SIBLINGS = {"checks", "parallel", "samples"}
+SIBLINGS = {"checks", "thread_pool", "progress", "matrices"}
 """What data and features use besides."""
 INNER = {
     f"kmaps/features/{name}.py": {"_loops.orientation"}

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps import samples
+from kmaps._loops import compiled, loops_of
+from kmaps.array_api import in_double, integers_like, like, looked_up, namespace, whole
 from kmaps.checks import refuse_negative, refuse_not_finite, warn_outside
 from kmaps.errors import InputError
-from kmaps.parallel import compiled, for_parts, loops_of
+from kmaps.matrices import AnyMatrix, as_float, issparse, read_only, summed
+from kmaps.thread_pool import for_parts
 
 if TYPE_CHECKING:
     from kmaps.onnx_graph import Graph, Tensor
@@ -81,7 +83,7 @@ class Codebook:
         if not isinstance(x, np.ndarray):
             search = self._searches[np.dtype(np.float64)]
             if not isinstance(search, _Uniform):
-                xp = samples.namespace(x)
+                xp = namespace(x)
                 search = _Sorted(self, np.float32 if x.dtype == xp.float32 else np.float64)
             return search.foreign(x, feature)
         x, feature = np.broadcast_arrays(x, feature)
@@ -91,20 +93,18 @@ class Codebook:
 
     def count_outside(self, x: Any) -> int:
         """Return how many values (n, d) of another library lie outside the range."""
-        outside = (x < samples.like(x, self.low)) | (x > samples.like(x, self.high))
-        return int(samples.namespace(x).count_nonzero(outside))
+        outside = (x < like(x, self.low)) | (x > like(x, self.high))
+        return int(namespace(x).count_nonzero(outside))
 
-    def to_codes(
-        self, X: samples.AnyMatrix, whom: str, unsigned: bool = False
-    ) -> samples.AnyMatrix:
+    def to_codes(self, X: AnyMatrix, whom: str, unsigned: bool = False) -> AnyMatrix:
         """Return the codes of a dense or CSR matrix, in blocks, in parallel."""
-        if samples.issparse(X):
-            return self._sparse_codes(samples.summed(X), whom, unsigned)
-        codes, outside = self._code(samples.as_float(X), np.arange(X.shape[1]), whom, unsigned)
+        if issparse(X):
+            return self._sparse_codes(summed(X), whom, unsigned)
+        codes, outside = self._code(as_float(X), np.arange(X.shape[1]), whom, unsigned)
         warn_outside(outside, X.size, whom, stacklevel=4)
         return codes
 
-    def _sparse_codes(self, X: samples.AnyMatrix, whom: str, unsigned: bool) -> samples.AnyMatrix:
+    def _sparse_codes(self, X: AnyMatrix, whom: str, unsigned: bool) -> AnyMatrix:
         features = np.arange(X.shape[1])
         code_of_zero = self.codes(np.zeros(len(features)), features)
         if code_of_zero.any():
@@ -113,7 +113,7 @@ class Codebook:
                 f"{whom} gives zero the code {code_of_zero[j]} in feature {j}, so sparse input "
                 "would give dense codes: pass a dense array (X.toarray())"
             )
-        codes, outside = self._code(samples.as_float(X.data)[None, :], X.indices, whom, unsigned)
+        codes, outside = self._code(as_float(X.data)[None, :], X.indices, whom, unsigned)
         zero_outside = np.broadcast_to((self.low > 0) | (self.high < 0), X.shape[1])
         if zero_outside.any():
             not_stored = X.shape[0] - np.bincount(X.indices, minlength=X.shape[1])
@@ -176,7 +176,7 @@ class _Positions:
         if len(self.all_features) == 1:
             return tuple(known[0] for known in self.each)
         in_order = np.array_equal(of, self.all_features)
-        return tuple(samples.read_only(known if in_order else known[of]) for known in self.each)
+        return tuple(read_only(known if in_order else known[of]) for known in self.each)
 
 
 class _Uniform:
@@ -190,8 +190,8 @@ class _Uniform:
         self.offset = 1 - book.window / 2
 
     def __call__(self, values: NDArray, of: NDArray, codes: NDArray) -> int:
-        values = samples.read_only(values)
-        last = samples.read_only(self.last[of]) if len(self.last) > 1 else self.last[0]
+        values = read_only(values)
+        last = read_only(self.last[of]) if len(self.last) > 1 else self.last[0]
         return loops_of("codes").nearest_uniform(
             values, *self.positions(of), last, self.offset, codes
         )
@@ -199,12 +199,12 @@ class _Uniform:
     def foreign(self, x: Any, feature: NDArray) -> Any:
         """Return the codes of an array of another library."""
         _, _, origin, per_unit = self.positions.each
-        of, wide = feature if len(origin) > 1 else 0, samples.in_double(x)
-        first, factor = samples.like(wide, origin[of]), samples.like(wide, per_unit[of])
-        last = samples.like(wide, self.last[of if len(self.last) > 1 else 0])
-        xp = samples.namespace(x)
+        of, wide = feature if len(origin) > 1 else 0, in_double(x)
+        first, factor = like(wide, origin[of]), like(wide, per_unit[of])
+        last = like(wide, self.last[of if len(self.last) > 1 else 0])
+        xp = namespace(x)
         number = xp.floor((wide - first) * factor + self.offset)
-        return samples.whole(xp.minimum(xp.clip(number, 0.0, None), last))
+        return whole(xp.minimum(xp.clip(number, 0.0, None), last))
 
 
 class _Sorted:
@@ -223,20 +223,20 @@ class _Sorted:
         self.edges[:, : edges.shape[1]] = np.where(rounded < edges, up, rounded)
 
     def __call__(self, values: NDArray, of: NDArray, codes: NDArray) -> int:
-        values = samples.read_only(values)
+        values = read_only(values)
         of = np.zeros_like(of) if len(self.low) == 1 else of
         low, high, start = self.low[of], self.high[of], (of * self.width).astype(np.uint32)
-        edges, half = samples.read_only(self.edges.reshape(-1)), self.width // 2
+        edges, half = read_only(self.edges.reshape(-1)), self.width // 2
         return loops_of("codes").nearest_sorted(values, low, high, start, edges, half, codes)
 
     def foreign(self, x: Any, feature: NDArray) -> Any:
         """Return the codes of an array of another library, by the search of the loop."""
-        start = samples.integers_like(x, feature * self.width if len(self.low) > 1 else 0 * feature)
-        xp, edges, step = samples.namespace(x), self.edges.reshape(-1), self.width // 2
-        place = samples.whole(xp.zeros_like(x)) + start
+        start = integers_like(x, feature * self.width if len(self.low) > 1 else 0 * feature)
+        xp, edges, step = namespace(x), self.edges.reshape(-1), self.width // 2
+        place = whole(xp.zeros_like(x)) + start
         while step:
             ahead = place + step
-            place = xp.where(samples.looked_up(x, edges, ahead - 1) <= x, ahead, place)
+            place = xp.where(looked_up(x, edges, ahead - 1) <= x, ahead, place)
             step //= 2
         return place - start
 
@@ -284,8 +284,8 @@ class _Bucketed:
         return None
 
     def __call__(self, values: NDArray, of: NDArray, codes: NDArray) -> int:
-        values = samples.read_only(values)
-        buckets = *self.positions(of), self.shift, samples.read_only(self.carries)
+        values = read_only(values)
+        buckets = *self.positions(of), self.shift, read_only(self.carries)
         return loops_of("codes").nearest_bucketed(values, values.view(self.signed), *buckets, codes)
 
 

@@ -8,7 +8,8 @@ from kmaps._loops.codes import collect, empty_table, widen
 from kmaps.checks import MAX_LEVELS, refuse_not_finite
 from kmaps.codes.codebook import Codebook, pad_levels
 from kmaps.errors import ConfigError, InputError
-from kmaps.samples import AnyMatrix, read_only, refuse_mask, summed
+from kmaps.matrices import AnyMatrix, read_only, summed
+from kmaps.validation import refuse_mask
 
 
 class Columns:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from kmaps.checks import MAX_LEVELS, check_choice, check_whole
 from kmaps.codes.levels import STRATEGIES, Columns, choose_codebook
 from kmaps.errors import InputError
-from kmaps.samples import check_codes, validate_data
+from kmaps.validation import check_codes, validate_data
 
 
 class Quantizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):

@@ -6,8 +6,9 @@ from numpy.typing import ArrayLike, NDArray
 from kmaps._loops import encode as loops
 from kmaps.checks import MAX_LEVELS
 from kmaps.errors import InputError
-from kmaps.parallel import for_parts
-from kmaps.samples import AnyMatrix, check_codes, issparse, read_only, widened
+from kmaps.matrices import AnyMatrix, issparse, read_only, widened
+from kmaps.thread_pool import for_parts
+from kmaps.validation import check_codes
 
 _BLOCK_VALUES = 1 << 18
 

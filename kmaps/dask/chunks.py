@@ -21,8 +21,9 @@ from kmaps.errors import ConfigError, InputError
 from kmaps.io.digest import data_digest
 from kmaps.io.labels import check_labels
 from kmaps.io.reader import read_header
-from kmaps.parallel import threads
-from kmaps.samples import AnyMatrix, refuse_mask, stacked
+from kmaps.matrices import AnyMatrix, stacked
+from kmaps.thread_pool import threads
+from kmaps.validation import refuse_mask
 
 _BLOCK_VALUES = 1 << 22  # values of a .npy file in a block
 _SAMPLE_ROWS = 10_000  # rows of all blocks together, for maps that learn from data

@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from kmaps.dask.chunks import Summary, blocks_of, is_collection, mapped, summary_of
 from kmaps.errors import InputError
 from kmaps.maps.capabilities import FeatureMap
-from kmaps.samples import AnyMatrix, refuse_mask
+from kmaps.matrices import AnyMatrix
+from kmaps.validation import refuse_mask
 
 
 class BlockwiseMap(TransformerMixin, BaseEstimator):

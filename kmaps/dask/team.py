@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from kmaps._loops.forms import CodeRows, Form
 from kmaps._loops.train import Task
-from kmaps.parallel import threads
-from kmaps.samples import AnyMatrix
+from kmaps.matrices import AnyMatrix
 from kmaps.svm.coded import block as blocks
 from kmaps.svm.coded.block import StepResult, Table
 from kmaps.svm.coded.forms import Layout
@@ -29,6 +28,7 @@ from kmaps.svm.coded.rounds import added
 from kmaps.svm.coded.training import CodedRows, block_rows, joined
 from kmaps.svm.losses import LOSSES
 from kmaps.svm.reduction import binary_problems
+from kmaps.thread_pool import threads
 
 
 def coded_groups(

@@ -23,7 +23,7 @@ from kmaps.errors import ConfigError, DataError, suggest
 
 if TYPE_CHECKING:
     from kmaps.data.archives import Report
-    from kmaps.samples import AnyMatrix
+    from kmaps.matrices import AnyMatrix
 
 Images = NDArray[np.uint8] | list[Path]
 Samples = tuple[Images | NDArray[np.float32], NDArray[np.int64], NDArray[np.str_]]

@@ -15,7 +15,7 @@ from kmaps.data.cache import cache_root, keep
 from kmaps.data.formats import Dataset, Table
 from kmaps.data.user_files import UserFiles
 from kmaps.errors import DataError, InputError
-from kmaps.samples import AnyMatrix
+from kmaps.matrices import AnyMatrix
 
 _READING = 1  # raise it when the same files give other samples: tables are then read again
 

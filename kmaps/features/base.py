@@ -23,7 +23,7 @@ from kmaps.errors import ConfigError, InputError, suggest
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-    from kmaps.samples import AnyMatrix
+    from kmaps.matrices import AnyMatrix
 
 GreyImage = NDArray[np.float32]  # (height, width), from black, 0, to white, 1
 GreyImages = NDArray[np.float32] | Sequence[GreyImage]  # (n, height, width), or of several sizes

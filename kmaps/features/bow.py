@@ -11,7 +11,7 @@ from kmaps.errors import ConfigError
 from kmaps.features import sift
 from kmaps.features.base import Arrays, GreyImage, GreyImages, LearnedFeature
 from kmaps.features.saliency import salient_places
-from kmaps.parallel import for_blocks
+from kmaps.thread_pool import for_blocks
 
 SAMPLINGS = ("grid", "salient")
 

@@ -22,7 +22,7 @@ from kmaps.checks import present
 from kmaps.errors import ConfigError, DataError, InputError
 from kmaps.features import base
 from kmaps.io import atomic_file
-from kmaps.parallel import for_blocks, threads
+from kmaps.thread_pool import for_blocks, threads
 
 Bad = tuple[int, str]  # the number of an image that cannot be used, and why
 T = TypeVar("T")

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kmaps.samples import issparse
+from kmaps.matrices import issparse
 
 
 class RunningDigest:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from kmaps.errors import InputError, KmapsError, suggest
 from kmaps.io.labels import check_label, check_labels
 from kmaps.io.reader import Block, Reader, read_header, reason
-from kmaps.samples import AnyMatrix
+from kmaps.matrices import AnyMatrix
 
 _POINTERS = 1 << 16  # row pointers of a CSR matrix read at a time
 _DAMAGE = (  # zipfile raises these for a damaged archive

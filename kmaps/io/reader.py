@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.errors import InputError
-from kmaps.samples import AnyMatrix, issparse
+from kmaps.matrices import AnyMatrix, issparse
 
 LARGEST_WIDTH = 2**31 - 1  # columns of sparse rows; larger indices are no int32
 LARGEST_DENSE_WIDTH = 2**24

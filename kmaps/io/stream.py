@@ -14,8 +14,8 @@ from kmaps.errors import InputError
 from kmaps.io.atomic import atomic_file, check_source, refuse_terminal, standard_output
 from kmaps.io.reader import LARGEST_WIDTH, Reader, finite_block
 from kmaps.io.writers import WRITERS, Writer
+from kmaps.matrices import AnyMatrix, issparse, stacked
 from kmaps.plugins import Registry
-from kmaps.samples import AnyMatrix, issparse, stacked
 
 READERS: Registry[Callable[..., Reader]] = Registry(
     {

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kmaps.io.labels import BLANKS, check_label, find_column, is_number, split_fields
 from kmaps.io.reader import LARGEST_WIDTH, Block, Reader
-from kmaps.samples import AnyMatrix
+from kmaps.matrices import AnyMatrix
 
 Lines = list[tuple[int, bytes]]  # line numbers, from 1, with the lines
 _Table = tuple[NDArray, dict[int, list[str]]]

@@ -17,7 +17,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from kmaps.errors import InputError
 from kmaps.io.labels import few_labels, joined_labels, typed_labels
-from kmaps.samples import AnyMatrix, issparse
+from kmaps.matrices import AnyMatrix, issparse
 
 Rows: TypeAlias = AnyMatrix | None
 Labels: TypeAlias = NDArray | None

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps._loops.kmeans import cluster
+from kmaps.array_api import integers_like, looked_up, namespace
 from kmaps.checks import MAX_LEVELS
 from kmaps.codes.codebook import Codebook, pad_levels
 from kmaps.codes.levels import Columns, value_ranges
@@ -24,9 +25,9 @@ from kmaps.kernels import ScalarKernel
 from kmaps.maps.base import SteppedMap
 from kmaps.maps.grids import PieceGrid, StepGrid
 from kmaps.maps.parameters import check_anchor
+from kmaps.matrices import AnyMatrix
 from kmaps.mercer import eigensystems
-from kmaps.parallel import for_blocks
-from kmaps.samples import AnyMatrix, integers_like, looked_up, namespace
+from kmaps.thread_pool import for_blocks
 
 _MOST_CHOICES = 1 << 28  # starts of last clusters, by value and clusters; 4 bytes each
 

@@ -16,13 +16,16 @@ from scipy.sparse import csr_array, csr_matrix, issparse
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
-from kmaps import checks, samples
+from kmaps import checks
+from kmaps.array_api import like, namespace
 from kmaps.codes.codebook import Codebook
 from kmaps.codes.table import LookupTable
 from kmaps.errors import InputError
 from kmaps.maps.capabilities import FeatureMap
 from kmaps.maps.grids import LogGrid, PieceGrid, StepGrid
-from kmaps.parallel import for_parts
+from kmaps.matrices import AnyMatrix, as_float, summed, widened
+from kmaps.thread_pool import for_parts
+from kmaps.validation import refuse_negative_samples, validate_data
 
 if TYPE_CHECKING:
     from kmaps.maps.fitted_grid import FittedGrid
@@ -68,7 +71,7 @@ class AdditiveMap(FeatureMap):
         return self.zero_to_zero_
 
     @abstractmethod
-    def _fit_curve(self, X: samples.AnyMatrix) -> None:
+    def _fit_curve(self, X: AnyMatrix) -> None:
         """Check the parameters and learn the arrays of the curve from validated ``X``."""
 
     @abstractmethod
@@ -92,7 +95,7 @@ class AdditiveMap(FeatureMap):
 
         Values above 1e37 are refused where tables are learnt from them.
         """
-        X = samples.validate_data(self, X, accept_sparse="csr")
+        X = validate_data(self, X, accept_sparse="csr")
         values = X.data if issparse(X) else X
         if self._unsigned:
             checks.refuse_negative(values, type(self).__name__)
@@ -123,12 +126,12 @@ class AdditiveMap(FeatureMap):
         Values outside the range of `fit` are counted in one warning per call.
         """
         check_is_fitted(self)
-        X = samples.validate_data(self, X, reset=False, dispatch=True, **_ENCODED)
+        X = validate_data(self, X, reset=False, dispatch=True, **_ENCODED)
         if issparse(X):
             return self._encode_sparse(X)
         if not isinstance(X, np.ndarray):
             return self._encode_foreign(X)
-        values = samples.as_float(X)
+        values = as_float(X)
         features = np.arange(X.shape[1], dtype=np.int32)  # the type that CSR uses
         if self.n_stored_ is None:
             return self._encode(values, features)
@@ -185,7 +188,7 @@ class AdditiveMap(FeatureMap):
         and is refused unless the code of zero is 0 for every feature.
         """
         check_is_fitted(self)
-        X = samples.validate_data(self, X, reset=False, **_ENCODED)
+        X = validate_data(self, X, reset=False, **_ENCODED)
         return self._steps_grid().codebook.to_codes(X, type(self).__name__, self._unsigned)
 
     def _steps_grid(self) -> StepGrid:
@@ -200,29 +203,29 @@ class AdditiveMap(FeatureMap):
         outputs = self._output_names()
         return np.array([f"{name}_{output}" for name in names for output in outputs], object)
 
-    def _encode_sparse(self, X: samples.AnyMatrix) -> samples.AnyMatrix:
+    def _encode_sparse(self, X: AnyMatrix) -> AnyMatrix:
         if not self.zero_to_zero_:
             raise InputError(
                 f"{type(self).__name__} does not map zero to zero, so sparse input would give "
                 "dense output: pass a dense array (X.toarray())"
             )
-        X = samples.summed(X)  # the curve of a sum is not the sum of the curves
+        X = summed(X)  # the curve of a sum is not the sum of the curves
         # The stored values are one long row, each with its own feature.
-        values = samples.as_float(X.data)[None, :]
+        values = as_float(X.data)[None, :]
         if self.n_stored_ is not None:
             return type(X)(self._encode_local(values, X.indices, X.indptr))
-        return samples.widened(X, self._encode(values, X.indices)[0], self.n_outputs_)
+        return widened(X, self._encode(values, X.indices)[0], self.n_outputs_)
 
     def _encode_foreign(self, X: Any) -> Any:
         """Encode an array of another library by the curve, in its dtype, dense."""
         if self._unsigned:
-            samples.refuse_negative_samples(X, type(self).__name__)
+            refuse_negative_samples(X, type(self).__name__)
         features = np.arange(X.shape[1])
         inside, outside = self._clamp(X, features)
         if self.has_codes:
             outside = self._steps_grid().codebook.count_outside(X)
         checks.warn_outside(outside, X.shape[0] * X.shape[1], type(self).__name__, stacklevel=5)
-        return samples.namespace(X).reshape(self._curve(inside, features), (X.shape[0], -1))
+        return namespace(X).reshape(self._curve(inside, features), (X.shape[0], -1))
 
     def _encode_local(self, values: NDArray, features: NDArray, pointers: NDArray) -> csr_array:
         """Encode ``values`` (n, m) with ``n_stored_`` numbers each; rows begin at ``pointers``."""
@@ -311,10 +314,10 @@ class AdditiveMap(FeatureMap):
         """Return ``x`` moved into the range of its ``feature``, and how many that moved."""
         if self.low_ is None or self.high_ is None:
             return x, 0
-        xp, ends = samples.namespace(x), (self.low_[feature], self.high_[feature])
+        xp, ends = namespace(x), (self.low_[feature], self.high_[feature])
         if isinstance(x, np.ndarray) and x.dtype == np.float32:
             ends = (ends[0].astype(np.float32), ends[1].astype(np.float32))
-        inside = xp.clip(x, samples.like(x, ends[0]), samples.like(x, ends[1]))
+        inside = xp.clip(x, like(x, ends[0]), like(x, ends[1]))
         return inside, int(xp.count_nonzero(inside != x))
 
 

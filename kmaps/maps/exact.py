@@ -15,8 +15,8 @@ from kmaps.codes.levels import Columns, choose_codebook
 from kmaps.kernels import ScalarKernel
 from kmaps.maps.base import SteppedMap
 from kmaps.maps.parameters import check_exact
+from kmaps.matrices import AnyMatrix
 from kmaps.mercer import eigensystems
-from kmaps.samples import AnyMatrix
 
 
 @dataclass(eq=False, repr=False)

@@ -13,10 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kmaps._loops import loops_of
+from kmaps.array_api import is_foreign, like
 from kmaps.checks import check_room
 from kmaps.errors import InputError
-from kmaps.parallel import Progress, for_blocks, loops_of, product
-from kmaps.samples import is_foreign, issparse, like
+from kmaps.matrices import issparse
+from kmaps.matrix_product import product
+from kmaps.progress import Progress
+from kmaps.thread_pool import for_blocks
 
 FREQUENCY_VERSION = 1  # must change when the frequencies of a key do: models rely on them
 NEARNESS = 0.9  # correlation of a frequency with one drawn near it; a change needs a new version

@@ -15,7 +15,7 @@ from kmaps.maps.frequencies import Frequencies, MixedFrequencies
 from kmaps.maps.homogeneous import HomogeneousMap
 from kmaps.maps.parameters import check_generalized, check_radial
 from kmaps.maps.random_fourier import RandomFeatures
-from kmaps.samples import SampleMatrix
+from kmaps.sample_matrix import SampleMatrix
 
 
 @dataclass(eq=False, repr=False)

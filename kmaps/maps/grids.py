@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from kmaps._loops import loops_of
+from kmaps.array_api import integers_like, looked_up, namespace, whole
 from kmaps.codes.codebook import Codebook
-from kmaps.parallel import loops_of
-from kmaps.samples import integers_like, looked_up, namespace, read_only, whole
+from kmaps.matrices import read_only
 
 if TYPE_CHECKING:
     from kmaps.codes.table import LookupTable

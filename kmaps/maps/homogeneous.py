@@ -21,13 +21,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from kmaps.array_api import namespace
 from kmaps.errors import InputError
 from kmaps.kernels import Kernel
 from kmaps.maps import signatures
 from kmaps.maps.base import AdditiveMap
 from kmaps.maps.grids import LogGrid, grid_of_waves
 from kmaps.maps.parameters import OPTIMAL, check_homogeneous
-from kmaps.samples import AnyMatrix, namespace, ratio_of_sizes
+from kmaps.matrices import AnyMatrix, ratio_of_sizes
 
 
 @dataclass(eq=False, repr=False)

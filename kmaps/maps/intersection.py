@@ -25,7 +25,7 @@ from kmaps.codes.table import LookupTable
 from kmaps.maps.grids import LocalGrid, PieceGrid, StepGrid, evaluate_pieces
 from kmaps.maps.parameters import check_intersection
 from kmaps.maps.ranged import RangedMap
-from kmaps.samples import AnyMatrix
+from kmaps.matrices import AnyMatrix
 
 _HATS = np.array([[1.0, 0.0], [-1.0, 1.0]])  # 1 - t and t, by the powers of t
 

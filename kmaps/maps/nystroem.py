@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils import check_random_state
 
+from kmaps.array_api import as_numpy, in_double, is_foreign, like, namespace
 from kmaps.codes.codebook import pad_levels
 from kmaps.codes.levels import Columns
 from kmaps.errors import InputError
@@ -25,9 +26,9 @@ from kmaps.kernels import ScalarKernel, scalar_kernel
 from kmaps.maps.base import AdditiveMap
 from kmaps.maps.grids import Curve, PieceGrid
 from kmaps.maps.parameters import check_nystroem
+from kmaps.matrices import AnyMatrix
 from kmaps.mercer import eigensystems
-from kmaps.parallel import for_blocks
-from kmaps.samples import AnyMatrix, as_numpy, in_double, is_foreign, like, namespace
+from kmaps.thread_pool import for_blocks
 
 _N_CELLS = 128
 _BLOCK_KNOTS = 1 << 15

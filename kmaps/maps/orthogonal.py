@@ -11,9 +11,9 @@ from math import factorial
 import numpy as np
 from numpy.typing import NDArray
 
+from kmaps.array_api import like, namespace
 from kmaps.maps.parameters import check_fourier, check_hermite
 from kmaps.maps.ranged import RangedMap
-from kmaps.samples import like, namespace
 
 
 @dataclass(eq=False, repr=False)

@@ -11,10 +11,11 @@ from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from kmaps.array_api import namespace
 from kmaps.checks import check_whole
 from kmaps.errors import ConfigError, InputError
 from kmaps.maps.capabilities import DenseMap, FeatureMap
-from kmaps.samples import namespace, validate_data
+from kmaps.validation import validate_data
 
 
 @dataclass(eq=False, repr=False)

@@ -12,12 +12,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kmaps._loops import project as loops
+from kmaps.array_api import as_numpy, is_foreign, like
 from kmaps.checks import refuse_negative, room_for_rows
 from kmaps.estimators import ClassNamePrefixFeaturesOutMixin
 from kmaps.maps.capabilities import FeatureMap
 from kmaps.maps.parameters import check_sign_cauchy
-from kmaps.parallel import Progress, for_blocks
-from kmaps.samples import AnyMatrix, as_numpy, float_type, is_foreign, like, summed, validate_data
+from kmaps.matrices import AnyMatrix, float_type, summed
+from kmaps.progress import Progress
+from kmaps.thread_pool import for_blocks
+from kmaps.validation import validate_data
 
 _BLOCK_VALUES = 1 << 23  # values of the projection matrix held at once
 _WIDEST = 1 << 10  # projections at once

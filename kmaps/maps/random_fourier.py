@@ -14,6 +14,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 from threadpoolctl import ThreadpoolController
 
 from kmaps._loops import fourier as loops
+from kmaps.array_api import is_foreign, namespace
 from kmaps.checks import check_whole, room_for_rows
 from kmaps.errors import ConfigError, InputError
 from kmaps.gram_matrix import mean_squared_distance, width_of
@@ -21,8 +22,9 @@ from kmaps.maps import frequencies as drawn
 from kmaps.maps.base import AdditiveMap
 from kmaps.maps.capabilities import FeatureMap
 from kmaps.maps.parameters import check_random_fourier
-from kmaps.parallel import for_blocks
-from kmaps.samples import float_type, is_foreign, namespace, validate_data
+from kmaps.matrices import float_type
+from kmaps.thread_pool import for_blocks
+from kmaps.validation import validate_data
 
 _BLOCK_VALUES = 1 << 22  # turns, or encoded values, of the rows that a thread takes at once
 _FEWEST_ROWS = 32  # with fewer rows, starting a matrix product takes too long

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils.sparsefuncs import min_max_axis
 
+from kmaps.array_api import like
 from kmaps.errors import InputError
 from kmaps.maps.base import AdditiveMap
 from kmaps.maps.grids import LogGrid, PieceGrid, StepGrid, cubic_pieces, range_width
-from kmaps.samples import AnyMatrix, like
+from kmaps.matrices import AnyMatrix
 
 if TYPE_CHECKING:
     from kmaps.maps.fitted_grid import FittedGrid

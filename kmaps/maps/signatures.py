@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kmaps.array_api import like, namespace
 from kmaps.errors import ConfigError
 from kmaps.kernels import LOG_KERNELS, STATIONARY, Kernel, get_kernel
-from kmaps.samples import like, namespace
 
 Function = Callable[[NDArray], NDArray]
 

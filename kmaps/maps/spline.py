@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from kmaps.maps.grids import LocalGrid, PieceGrid, evaluate_pieces, range_width
 from kmaps.maps.parameters import check_spline
 from kmaps.maps.ranged import RangedMap
-from kmaps.samples import AnyMatrix
+from kmaps.matrices import AnyMatrix
 
 BASIS = (
     np.array([[1.0]]),

@@ -10,12 +10,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from kmaps._loops import compiled
 from kmaps.maps.grids import LogGrid, grid_of_waves
 from kmaps.maps.parameters import OPTIMAL
 from kmaps.maps.registry import parameters_of
 from kmaps.maps.signatures import default_period, discrete_spectrum, homogeneous_kernel, waves
-from kmaps.parallel import compiled, for_parts, threads
-from kmaps.samples import AnyMatrix, as_float, issparse, summed, widened
+from kmaps.matrices import AnyMatrix, as_float, issparse, summed, widened
+from kmaps.thread_pool import for_parts, threads
 
 _BLOCK_VALUES = 1 << 18  # outputs of a block: what NumPy makes on the way stays in the cache
 _NO_FEATURES = np.empty(0)

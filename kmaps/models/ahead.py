@@ -10,9 +10,9 @@ from scipy.sparse import csr_matrix
 from kmaps.gram_matrix import gram
 from kmaps.kernels import KERNELS
 from kmaps.maps import MAPS
+from kmaps.matrices import AnyMatrix
 from kmaps.models.landmark_svc import LandmarkSVC
 from kmaps.models.random_features import RandomFeatureSVC
-from kmaps.samples import AnyMatrix
 from kmaps.svm import CodedSVC, KernelSVC
 
 _LONG_TO_FIT = ("lowdim", "lowdim-joint", "harmonic")  # homogeneous maps encode alike

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from kmaps._loops import outputs as loops
 from kmaps.models.mapped_rows import MappedRows
-from kmaps.parallel import Progress, for_blocks, solved_part
+from kmaps.progress import Progress, solved_part
 from kmaps.svm.losses import LOSSES, Loss
 from kmaps.svm.reduction import BinaryProblem
+from kmaps.thread_pool import for_blocks
 
 _VISITS = 10  # at most, of a row while its outputs are in memory
 

@@ -33,7 +33,7 @@ from sklearn.base import clone
 
 from kmaps.checks import check_positive, check_whole
 from kmaps.errors import ConfigError, InputError
-from kmaps.parallel import part_of
+from kmaps.progress import part_of
 from kmaps.svm.learner import taken
 
 if TYPE_CHECKING:

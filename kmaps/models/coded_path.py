@@ -15,14 +15,15 @@ from kmaps.checks import MAX_LEVELS, check_whole
 from kmaps.kernels import ScalarKernel
 from kmaps.maps.capabilities import Tabulated
 from kmaps.models import choice as rules
-from kmaps.parallel import part_of, threads, threads_of
-from kmaps.samples import validate_data
+from kmaps.progress import part_of
 from kmaps.svm import CodedSVC
 from kmaps.svm.coded.folds import FoldModels
 from kmaps.svm.coded.training import CodedRows
 from kmaps.svm.learner import input_errors
 from kmaps.svm.probabilities import ProbabilisticClassifier
 from kmaps.svm.reduction import check_sample_weight
+from kmaps.thread_pool import threads, threads_of
+from kmaps.validation import validate_data
 
 Values = Iterable[float] | str  # values of C, or the word for a rule of `kmaps.models.choice`
 

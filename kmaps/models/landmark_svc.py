@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from kmaps.gram_matrix import squared_distance
+from kmaps.matrix_product import product
 from kmaps.models.choice import FOLD_TOL, Predict, along_c
 from kmaps.models.landmarks import LandmarkMap
 from kmaps.models.mapped_rows import MappedRows
 from kmaps.models.mapped_svc import MappedSVC
 from kmaps.models.stored import StoredLinear, read_landmarks
-from kmaps.parallel import product
 from kmaps.svm.losses import STORED
 from kmaps.svm.model_file import csr_or_dense, matrix_arrays
 

@@ -27,6 +27,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import ThreadpoolController
 
 from kmaps._loops.outputs import STRIP, upper_product
+from kmaps.array_api import in_double, is_foreign, like, namespace
 from kmaps.checks import (
     check_choice,
     check_positive,
@@ -41,19 +42,12 @@ from kmaps.gram_matrix import gram, mean_squared_distance, quick_gram, squared_d
 from kmaps.gram_sums import byte_step
 from kmaps.kernels import EXP_KERNELS, KERNELS, WIDTH_KERNELS, check_kernel
 from kmaps.maps import FeatureMap
+from kmaps.matrices import AnyMatrix, issparse
 from kmaps.models.landmarks_graph import add_distances
-from kmaps.parallel import for_blocks, threads
-from kmaps.samples import (
-    AnyMatrix,
-    SampleMatrix,
-    in_double,
-    is_foreign,
-    issparse,
-    like,
-    namespace,
-    validate_data,
-)
+from kmaps.sample_matrix import SampleMatrix
 from kmaps.svm.learner import input_errors
+from kmaps.thread_pool import for_blocks, threads
+from kmaps.validation import validate_data
 
 _BLOCK_ROWS = 512  # each with m kernel values at a time
 _POOL = 20_000  # rows among which k-means and pivots look for landmarks; twice m, if that is more

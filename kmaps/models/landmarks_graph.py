@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from kmaps.kernels import EXP_KERNELS
-from kmaps.samples import AnyMatrix, issparse
+from kmaps.matrices import AnyMatrix, issparse
 
 _TINY = np.finfo(float).tiny
 

@@ -9,11 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.errors import InputError
-from kmaps.parallel import Progress, ahead
-from kmaps.samples import check_array
+from kmaps.progress import Progress
 from kmaps.svm.learner import input_errors
 from kmaps.svm.losses import MAX_FEATURES
 from kmaps.svm.reduction import Places
+from kmaps.thread_pool import ahead
+from kmaps.validation import check_array
 
 MOST_VALUES = 1 << 28  # outputs of all rows that memory holds: 1 GB
 _CHUNK_VALUES = 1 << 22  # outputs of rows that are in memory at a time: 16 MB

@@ -16,11 +16,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from kmaps.checks import check_flag, check_whole
 from kmaps.errors import ConfigError
+from kmaps.matrix_product import product
 from kmaps.models.block_descent import Learnt, train_in_blocks
 from kmaps.models.choice import AUTO, Predict
 from kmaps.models.mapped_rows import MappedRows, map_rows, single
 from kmaps.models.stored import StoredLinear
-from kmaps.parallel import product
 from kmaps.svm.learner import BlockSource, counting
 from kmaps.svm.losses import CHECKS
 from kmaps.svm.model_file import ModelFile, write_model

@@ -5,12 +5,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from kmaps._loops import loops_of
 from kmaps.errors import InputError
 from kmaps.kernels import EXP_KERNELS, WIDTH_KERNELS
 from kmaps.maps.frequencies import STRUCTURES, Frequencies, too_large
 from kmaps.maps.waves import HomogeneousWaves
 from kmaps.models.stored import StoredLinear
-from kmaps.parallel import loops_of
 from kmaps.svm.model_file import Parts, n_rows
 
 _LARGEST = 3e38  # the end of single precision

@@ -23,7 +23,7 @@ from kmaps.checks import check_choice, check_flag, check_positive, check_whole
 from kmaps.errors import InputError
 from kmaps.estimators import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from kmaps.maps import HarmonicMap, LowDimMap, ProductMap, RandomFourierMap
-from kmaps.samples import validate_data
+from kmaps.validation import validate_data
 
 KINDS = ("lowdim", "harmonic", "random")
 _BLOCK_VALUES = 1 << 22  # outputs of single pixels, held at once

@@ -15,16 +15,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kmaps._loops import compiled
 from kmaps.checks import refuse_not_finite
 from kmaps.errors import ConfigError, InputError
+from kmaps.matrices import issparse
+from kmaps.matrix_product import product
 from kmaps.models.outputs import RandomOutputs, kernel_values
 from kmaps.models.stored import StoredLinear, given_parameters, read_landmarks, read_random_features
-from kmaps.parallel import compiled, product, threads
-from kmaps.samples import issparse, refuse_mask
 from kmaps.svm import reduction
 from kmaps.svm.coded.model import CodedModel
 from kmaps.svm.model_file import ModelFile, Parts, csr_or_dense, n_rows
 from kmaps.svm.stored import StoredKernel, read_kernel_svc
+from kmaps.thread_pool import threads
+from kmaps.validation import refuse_mask
 
 _MANY = 1 << 22  # with more values, compiled loops save more time than their import takes
 _MANY_TERMS = 1 << 28  # the same for terms of kernels with landmarks

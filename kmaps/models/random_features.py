@@ -12,13 +12,13 @@ from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
+from kmaps.array_api import like
 from kmaps.maps import MAP_VERSION, GeneralizedRBFMap, RandomFourierMap
 from kmaps.maps.random_fourier import RandomFeatures
 from kmaps.models.choice import FOLD_TOL, Predict, along_c
 from kmaps.models.mapped_rows import MappedRows, map_rows
 from kmaps.models.mapped_svc import MappedSVC
 from kmaps.models.stored import StoredLinear, read_random_features
-from kmaps.samples import like
 from kmaps.svm.losses import STORED
 from kmaps.svm.probabilities import linear_scores
 

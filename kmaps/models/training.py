@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from kmaps.errors import InputError
+from kmaps.matrices import stacked
 from kmaps.models.choice import AUTO, along_c, cross_validate, stratified_sample
 from kmaps.models.coded_path import choose_along_path
-from kmaps.parallel import showing
-from kmaps.samples import stacked
+from kmaps.progress import showing
 from kmaps.svm import CodedSVC
 from kmaps.svm.learner import LabelledSource
 

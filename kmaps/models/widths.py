@@ -22,11 +22,11 @@ from kmaps.gram_matrix import squared_distance
 from kmaps.kernels import WIDTH_KERNELS
 from kmaps.models import choice
 from kmaps.models.landmarks import exponential, mean_width
-from kmaps.parallel import Progress, showing
-from kmaps.samples import check_array
+from kmaps.progress import Progress, showing
 from kmaps.svm import KernelSVC
 from kmaps.svm.learner import input_errors
 from kmaps.svm.reduction import check_sample_weight
+from kmaps.validation import check_array
 
 _DIVISORS = choice.Powers(2.0, -6, 12)  # t, which divides the mean squared distance
 _NAMES = ", ".join(WIDTH_KERNELS)

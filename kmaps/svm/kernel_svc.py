@@ -21,14 +21,14 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 from kmaps.errors import ConfigError, InputError
 from kmaps.gram_matrix import gram, quick_gram
 from kmaps.kernels import GRAM_KERNELS
-from kmaps.parallel import for_blocks, num_threads, threads, threads_of
-from kmaps.samples import AnyMatrix
+from kmaps.matrices import AnyMatrix
 from kmaps.svm.clib import NODE, NodeRows, gram_rows
 from kmaps.svm.learner import counting, input_errors
 from kmaps.svm.losses import STORED, Floats, check_kernel_solver
 from kmaps.svm.probabilities import ProbabilisticClassifier
 from kmaps.svm.reduction import BinaryProblem, Labels, Places, SupportVectors
 from kmaps.svm.training_gram import check_memory, training_gram
+from kmaps.thread_pool import for_blocks, num_threads, threads, threads_of
 
 if TYPE_CHECKING:
     from kmaps.svm.model_file import ModelFile

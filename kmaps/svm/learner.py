@@ -17,13 +17,15 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from kmaps.array_api import namespace
 from kmaps.checks import check_choice, check_room
 from kmaps.errors import ConfigError, InputError, KmapsError
 from kmaps.estimators import BaseEstimator, ClassifierMixin
-from kmaps.parallel import Progress
-from kmaps.samples import namespace, row_blocks, validate_data
+from kmaps.matrices import row_blocks
+from kmaps.progress import Progress
 from kmaps.svm import reduction
 from kmaps.svm.losses import REDUCTIONS, Floats
+from kmaps.validation import validate_data
 
 _FEWEST_ROWS = 64  # scored at once: each block makes the tables of very many problems again
 

@@ -23,7 +23,7 @@ from kmaps.checks import is_whole
 from kmaps.errors import InputError, KmapsError
 from kmaps.io import atomic_file
 from kmaps.io.atomic import check_source
-from kmaps.samples import AnyMatrix, issparse
+from kmaps.matrices import AnyMatrix, issparse
 
 FORMAT = "kmaps model"
 VERSION = 5

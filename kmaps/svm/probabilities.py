@@ -20,10 +20,11 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
+from kmaps.array_api import as_numpy, is_foreign, like, namespace
 from kmaps.checks import present
 from kmaps.errors import ConfigError, InputError
-from kmaps.parallel import part_of, product
-from kmaps.samples import as_numpy, is_foreign, like, namespace
+from kmaps.matrix_product import product
+from kmaps.progress import part_of
 from kmaps.svm.learner import ReducedClassifier, taken
 from kmaps.svm.losses import Floats, method_of
 from kmaps.svm.reduction import Labels, Places, Probabilities

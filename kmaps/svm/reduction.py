@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from kmaps.array_api import as_numpy, integers_like, namespace, whole
 from kmaps.errors import InputError
-from kmaps.samples import as_numpy, integers_like, namespace, whole
 from kmaps.svm.losses import method_of
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from kmaps._loops import smo as loops
 from kmaps.errors import InputError
-from kmaps.samples import read_only
+from kmaps.matrices import read_only
 from kmaps.svm.reduction import BinaryProblem, SupportVectors
 
 _PERIOD = 1000  # steps after which variables leave (fewer with fewer variables)

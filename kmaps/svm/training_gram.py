@@ -9,7 +9,7 @@ from kmaps.checks import check_room
 from kmaps.errors import InputError
 from kmaps.gram_matrix import gram, mean_squared_distance, quick_gram
 from kmaps.kernels import WIDTH_KERNELS
-from kmaps.samples import AnyMatrix
+from kmaps.matrices import AnyMatrix
 
 _LEAST_KERNEL = np.finfo(np.float32).tiny  # below it, numbers lose their digits
 

@@ -128,7 +128,7 @@ def test_what_has_no_place(models):
 
 
 def test_threads_are_pinned(models, monkeypatch):
-    from kmaps.parallel import num_threads
+    from kmaps.thread_pool import num_threads
 
     monkeypatch.setattr("kmaps.cli.array_files.SMALL", -1)  # a small file takes one
     seen = []

@@ -12,7 +12,7 @@ from kmaps.features import FEATURES, Extractor, extract, make_feature
 from kmaps.features.bow import DenseSiftBow
 from kmaps.features.hog import HogPyramid
 from kmaps.features.phog import Phog
-from kmaps.parallel import num_threads, threads
+from kmaps.thread_pool import num_threads, threads
 
 BOW = {"patches": [8], "step": 4, "words": 10, "samples": 20, "train": range(6)}
 CASES = {"intensity": {}, "hog-pyramid": {}, "phog": {}, "dense-sift-bow": BOW}

@@ -38,7 +38,7 @@ def test_the_numbers_are_those_of_the_map(given, kind, compiled, monkeypatch):
     expected = HomogeneousMap(**given).fit(rows).transform(rows)
     made = light_map("homogeneous", given)
     assert isinstance(made, HomogeneousWaves)
-    for place in ("kmaps.parallel.compiled", "kmaps.maps.waves.compiled"):
+    for place in ("kmaps._loops.compiled", "kmaps.maps.waves.compiled"):
         monkeypatch.setattr(place, lambda: compiled)
     found = made.fit(rows).transform(rows)
     assert (found.dtype, found.shape, type(found)) == (

@@ -178,7 +178,9 @@ def test_scores_are_the_same_bits_on_any_number_of_threads(d, dtype):
 
 def test_products_have_the_same_bits_where_processors_lack_avx512():
     lines = """
-import numpy as np; from kmaps.parallel import product; from threadpoolctl import threadpool_limits
+import numpy as np
+from kmaps.matrix_product import product
+from threadpoolctl import threadpool_limits
 X = np.random.default_rng(1).random((599, 999), np.float32)
 for n in 1, 2, 7: threadpool_limits(n); print(hash(product(X, X.T[:, :300]).tobytes()))"""
     assert len(set(python("-c", lines, OPENBLAS_CORETYPE="Haswell").split())) == 1

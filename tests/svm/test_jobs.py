@@ -7,7 +7,7 @@ import pytest
 from sklearn.base import clone
 
 from kmaps import CodedSVC, GroupLassoSVC, KernelSVC, threads
-from kmaps.parallel import num_threads, processors
+from kmaps.thread_pool import num_threads, processors
 
 LEARNERS = [
     (KernelSVC(solver="libsvm"), "kmaps.svm.kernel_svc", 1),

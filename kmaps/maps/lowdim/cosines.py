@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kmaps.samples import like, namespace
+from kmaps.array_api import like, namespace
 
 FORMS = ("projection", "modulation")
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.fft import dctn
 from sklearn.utils.validation import check_is_fitted
 
+from kmaps.array_api import namespace
 from kmaps.checks import warn_outside
 from kmaps.errors import ConfigError, InputError
 from kmaps.kernels import STATIONARY
@@ -19,7 +20,7 @@ from kmaps.maps.lowdim.cosines import CosineSum, atom_dims
 from kmaps.maps.lowdim.selection import largest_within
 from kmaps.maps.parameters import check_joint, check_lowdim_joint
 from kmaps.maps.signatures import check_signature
-from kmaps.samples import namespace, validate_data
+from kmaps.validation import validate_data
 
 
 class JointMap(DenseMap):

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import OptimizeResult, linprog
 
-from kmaps.samples import AnyMatrix
+from kmaps.matrices import AnyMatrix
 
 # HiGHS is exact to 1e-7 in its own units. While the error is less than this part of the unit, the
 # program is solved again for the correction, with the error as the unit.

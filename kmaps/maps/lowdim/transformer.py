@@ -7,13 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
+from kmaps.array_api import like, namespace
 from kmaps.errors import InputError
 from kmaps.maps.base import AdditiveMap
 from kmaps.maps.grids import LogGrid, PieceGrid, cubic_pieces, wave_grid
 from kmaps.maps.lowdim.solve import solve
 from kmaps.maps.lowdim.target import Problem
 from kmaps.maps.parameters import check_lowdim
-from kmaps.samples import AnyMatrix, like, namespace, ratio_of_sizes
+from kmaps.matrices import AnyMatrix, ratio_of_sizes
 
 
 @dataclass(eq=False, repr=False)

@@ -14,7 +14,6 @@ from threadpoolctl import threadpool_limits
 from kmaps._loops.train import Task
 from kmaps.checks import is_whole
 from kmaps.errors import ConfigError
-from kmaps.parallel import for_blocks, threads, threads_of
 from kmaps.svm.coded.estimator import Progress
 from kmaps.svm.coded.problem import CodedSolution, make_task
 from kmaps.svm.coded.streamed import StreamedClassifier
@@ -23,6 +22,7 @@ from kmaps.svm.learner import counting
 from kmaps.svm.losses import LOSSES, STORED, Loss, check_coded_svc
 from kmaps.svm.probabilities import logistic_fit
 from kmaps.svm.reduction import BinaryProblem, Labels, combine_scores
+from kmaps.thread_pool import for_blocks, threads, threads_of
 
 
 @dataclass(eq=False, repr=False)

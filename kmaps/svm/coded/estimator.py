@@ -30,14 +30,14 @@ from kmaps.kernels import ScalarKernel, get_kernel
 from kmaps.maps.capabilities import FeatureMap, Tabulated
 from kmaps.maps.version import MAP_VERSION
 from kmaps.mercer import kernel_name
-from kmaps.parallel import for_blocks, num_threads
-from kmaps.samples import validate_data
 from kmaps.svm.coded.descent import solve
 from kmaps.svm.coded.model import CodedModel, FeatureFunction, code_counts, deviations, function_of
 from kmaps.svm.coded.problem import CodedProblem, CodedSolution
 from kmaps.svm.coded.training import CodedRows, code_rows, code_samples, learns, weights_in_memory
 from kmaps.svm.learner import BlockSource, Learner, input_errors
 from kmaps.svm.model_file import ModelFile, write_model
+from kmaps.thread_pool import for_blocks, num_threads
+from kmaps.validation import validate_data
 
 if TYPE_CHECKING:
     from kmaps.displays import FunctionDisplay

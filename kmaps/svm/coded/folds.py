@@ -17,13 +17,14 @@ from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
 from kmaps._loops.train import Task
-from kmaps.parallel import Progress, for_blocks, num_threads
+from kmaps.progress import Progress
 from kmaps.svm.coded.classifier import CodedSVC
 from kmaps.svm.coded.descent import solve
 from kmaps.svm.coded.problem import CodedProblem, make_task
 from kmaps.svm.coded.training import CodedRows, weights_in_memory
 from kmaps.svm.losses import Floats, Hinge
 from kmaps.svm.reduction import BinaryProblem, Places, combine_scores, winners
+from kmaps.thread_pool import for_blocks, num_threads
 
 Split = tuple[Places, Places]  # the samples to train on, and the samples left out
 

@@ -20,8 +20,8 @@ from kmaps._loops.forms import CodeRows, Form, square_norms
 from kmaps._loops.vectors import aligned_zeros
 from kmaps.checks import check_choice
 from kmaps.errors import ConfigError, InputError
-from kmaps.parallel import for_blocks
 from kmaps.svm.coded.tables import Tables, padded
+from kmaps.thread_pool import for_blocks
 
 FORMS = ("low-rank", "full", "local", "two-level")
 

@@ -13,12 +13,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from kmaps import samples
+from kmaps.array_api import (
+    as_numpy,
+    in_double,
+    integers_like,
+    is_foreign,
+    like,
+    looked_up,
+    namespace,
+    whole,
+)
 from kmaps.checks import MAX_LEVELS
 from kmaps.codes.codebook import SPARSE, Codebook
 from kmaps.errors import ConfigError
-from kmaps.parallel import for_blocks
+from kmaps.matrices import issparse
 from kmaps.svm.model_file import ModelFile
+from kmaps.thread_pool import for_blocks
+from kmaps.validation import check_codes
 
 if TYPE_CHECKING:  # training and large data need compiled loops and scikit-learn
     from kmaps._loops.forms import CodeRows
@@ -230,7 +241,7 @@ class CodedModel:
 
     def scores(self, X: Any) -> NDArray[np.float64]:
         """Return the scores (n, P) of validated samples."""
-        if samples.is_foreign(X):
+        if is_foreign(X):
             return self._foreign_scores(X)
         from kmaps.svm.coded.training import rows_of
 
@@ -254,20 +265,20 @@ class CodedModel:
 
     def _foreign_scores(self, X: Any) -> Any:
         """Return the scores of an array of another library, some features at a time."""
-        xp, book, d = samples.namespace(X), self.book, X.shape[1]
+        xp, book, d = namespace(X), self.book, X.shape[1]
         if book is None:  # samples are codes already
-            samples.check_codes(samples.as_numpy(X), d, self.levels.shape[1])
-            codes, x = samples.whole(X), samples.in_double(X[:1, :])
+            check_codes(as_numpy(X), d, self.levels.shape[1])
+            codes, x = whole(X), in_double(X[:1, :])
         else:
             codes, x = book.codes(X, np.arange(d)), X
-        scores = samples.like(x, self.baseline)
+        scores = like(x, self.baseline)
         size = max(1, _BLOCK_SCORES // (len(self.intercept) * max(X.shape[0], self.n_rows)))
         for start in range(0, d, size):
             features = np.arange(start, min(start + size, d))
             tables = self._by_level(self.values(features), features)
             f, n_levels, n_problems = tables.shape
-            index = codes[:, start : start + f] + samples.integers_like(x, n_levels * np.arange(f))
-            found = samples.looked_up(x, tables.reshape(-1, n_problems), index)
+            index = codes[:, start : start + f] + integers_like(x, n_levels * np.arange(f))
+            found = looked_up(x, tables.reshape(-1, n_problems), index)
             scores = scores + xp.sum(found, axis=1)
         return scores
 
@@ -281,7 +292,7 @@ class CodedModel:
     def plain_scores(self, X: NDArray) -> NDArray[np.float64]:
         """Return :meth:`scores` of dense samples, to the last bit, by NumPy alone."""
         if self.book is None:
-            samples.check_codes(X, None, self.levels.shape[1])
+            check_codes(X, None, self.levels.shape[1])
         codes = X if self.book is None else self.book.to_codes(X, "CodedSVC")
         if self.cells is not None:
             codes = self.cells[np.arange(X.shape[1]) if len(self.cells) > 1 else 0, codes]
@@ -382,7 +393,7 @@ def function_of(model: CodedModel, feature: int, name: str) -> FeatureFunction:
 def level_numbers(model: CodedModel, X: Any, features: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return which of its function's levels each value of some features counts as, (n, f)."""
     columns = X[:, features]
-    columns = columns.toarray() if samples.issparse(columns) else columns
+    columns = columns.toarray() if issparse(columns) else columns
     book = model.coder.book
     if book is None:
         return columns.astype(np.intp)

@@ -20,10 +20,10 @@ from threadpoolctl import threadpool_limits
 
 from kmaps._loops import code_gram as loops
 from kmaps.errors import ConfigError
-from kmaps.parallel import for_blocks
 from kmaps.svm.coded.training import CodedRows
 from kmaps.svm.losses import Floats
 from kmaps.svm.reduction import Places
+from kmaps.thread_pool import for_blocks
 
 _BLOCK_ROWS = 256
 _BLOCK_VALUES = 1 << 22  # outputs of frequent features at once

@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kmaps._loops.train import Task
+from kmaps.array_api import namespace
 from kmaps.errors import InputError
 from kmaps.estimators import RegressorMixin
-from kmaps.samples import namespace, row_blocks, validate_data
+from kmaps.matrices import row_blocks
 from kmaps.svm import losses
 from kmaps.svm.coded.estimator import CodedEstimator, Progress
 from kmaps.svm.coded.forms import SINGLE_RANGE
@@ -26,6 +27,7 @@ from kmaps.svm.coded.problem import make_task
 from kmaps.svm.coded.training import CodedRows
 from kmaps.svm.learner import input_errors, taken
 from kmaps.svm.reduction import Places, check_sample_weight
+from kmaps.validation import validate_data
 
 _BLOCK_ROWS = 1 << 16
 

@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import available_if
 
 from kmaps.codes.levels import check_levels
 from kmaps.errors import ConfigError, InputError
-from kmaps.samples import AnyMatrix, validate_data
+from kmaps.matrices import AnyMatrix
 from kmaps.svm.coded.estimator import CodedEstimator, Progress
 from kmaps.svm.coded.problem import CodedSolution
 from kmaps.svm.coded.training import CodedRows
@@ -25,6 +25,7 @@ from kmaps.svm.losses import Floats
 from kmaps.svm.model_file import ModelFile
 from kmaps.svm.probabilities import ProbabilisticClassifier
 from kmaps.svm.reduction import Labels, Places, check_sample_weight, count_problems, read_curves
+from kmaps.validation import validate_data
 
 _FIXED = ("map", "penalty", "multiclass")
 

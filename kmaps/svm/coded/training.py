@@ -20,10 +20,11 @@ from kmaps.codes.levels import Columns, RunningColumns, check_levels, choose_cod
 from kmaps.errors import ConfigError, InputError
 from kmaps.kernels import ScalarKernel
 from kmaps.maps.capabilities import FeatureMap, Tabulated
-from kmaps.parallel import for_blocks
-from kmaps.samples import AnyMatrix, check_codes, refuse_mask
+from kmaps.matrices import AnyMatrix
 from kmaps.svm.coded.forms import Layout, choose
 from kmaps.svm.coded.tables import smoothed, tabulate
+from kmaps.thread_pool import for_blocks
+from kmaps.validation import check_codes, refuse_mask
 
 _BLOCK_VALUES = 1 << 20
 _TOGETHER = 1 << 22  # dense codes at a time, before they are listed

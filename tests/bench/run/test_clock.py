@@ -10,7 +10,7 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from kmaps.bench.run.clock import Clock, held, pinned
-from kmaps.parallel import num_threads
+from kmaps.thread_pool import num_threads
 
 # A quarter of it is more than what glibc may take from memory that earlier tests freed (32 MiB).
 SIZE = 256 * 2**20

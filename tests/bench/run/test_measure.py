@@ -8,7 +8,7 @@ from kmaps.bench.kinds.shown import Shown
 from kmaps.bench.records.row import Row
 from kmaps.bench.run.measure import Measuring
 from kmaps.bench.run.processes import Failure
-from kmaps.parallel import num_threads
+from kmaps.thread_pool import num_threads
 
 BATCH = {
     name: Cell(kind="trial", experiment="trial", row=Row(name)) for name in ("first", "odd", "last")

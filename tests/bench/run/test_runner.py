@@ -21,7 +21,7 @@ from kmaps.bench.records.file import read_records
 from kmaps.bench.run import runner
 from kmaps.bench.run.plan import plan
 from kmaps.data import draw_split, load_dataset
-from kmaps.parallel import processors
+from kmaps.thread_pool import processors
 
 TEXT = SMALL + "maps: [{map: homogeneous, order: [1, 2]}]\n"
 N_CELLS = 8

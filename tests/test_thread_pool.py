@@ -7,7 +7,7 @@ import pytest
 
 from kmaps import threads
 from kmaps.errors import ConfigError
-from kmaps.parallel import ahead, for_blocks, for_parts, num_threads, processors
+from kmaps.thread_pool import ahead, for_blocks, for_parts, num_threads, processors
 
 
 @pytest.mark.parametrize("n", [1, 2, 3])

@@ -1,0 +1,145 @@
+"""A matrix of samples that is checked once and then read block by block.
+
+SciPy is imported where it is needed: dense samples do without.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kmaps.errors import InputError
+from kmaps.matrices import AnyMatrix, float_type, issparse
+from kmaps.validation import refuse_mask
+
+if TYPE_CHECKING:
+    from scipy import sparse
+
+
+@dataclass(frozen=True)
+class SampleMatrix:
+    """A finite real matrix of at least one row and one column, in the dtype it came in.
+
+    Make one with :meth:`check`; :meth:`block` converts and scales some rows at a time.
+    """
+
+    matrix: AnyMatrix  # ndarray or csr_array
+    largest: float  # the largest magnitude of a value
+    signed: bool  # whether some value is negative
+
+    @classmethod
+    def check(
+        cls, data: "ArrayLike | sparse.sparray | sparse.spmatrix", name: str
+    ) -> "SampleMatrix":
+        """Check a matrix; errors (InputError) call it by ``name``."""
+        refuse_mask(data)
+        matrix: AnyMatrix = _as_csr(data, name) if issparse(data) else _as_array(data, name)
+        if 0 in matrix.shape:
+            raise InputError(f"{name}: expected samples and features, got shape {matrix.shape}")
+        values = matrix.data if issparse(matrix) else matrix
+        # Reductions make no copy of the data, and NaN passes through both.
+        low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
+        if not np.isfinite([low, high]).all():
+            raise InputError(f"{name}: contains NaN or infinity, remove or replace them first")
+        return cls(matrix, max(high, -low), low < 0)
+
+    def __len__(self) -> int:
+        return self.matrix.shape[0]
+
+    @property
+    def n_features(self) -> int:
+        return self.matrix.shape[1]
+
+    @property
+    def stored_per_row(self) -> float:
+        """Mean number of values that a row stores, at least one."""
+        stored = self.matrix.nnz if issparse(self.matrix) else self.matrix.size
+        return max(stored / len(self), 1.0)
+
+    @cached_property
+    def filled_per_row(self) -> float:
+        """Mean number of values of a row that are not zero, at least one."""
+        values = self.matrix.data if issparse(self.matrix) else self.matrix
+        return max(np.count_nonzero(values) / len(self), 1.0)
+
+    def draw(self, n: int, seed: int) -> "SampleMatrix":
+        """Return ``n`` different rows drawn at random; all of them when there are no more."""
+        if n >= len(self):
+            return self
+        drawn = np.random.default_rng(seed).choice(len(self), n, replace=False)
+        return SampleMatrix(self.matrix[np.sort(drawn)], self.largest, self.signed)
+
+    @cached_property
+    def smallest(self) -> float:
+        """The smallest magnitude of a value that is not zero; infinite when there is none."""
+
+        def least(values: NDArray) -> float:
+            magnitudes = np.abs(values if values.dtype.kind == "f" else values.astype(float))
+            return float(magnitudes.min(where=magnitudes > 0, initial=np.inf))
+
+        return min(map(least, self.parts()), default=np.inf)
+
+    @cached_property
+    def is_single(self) -> bool:
+        """Whether float32 holds every value as it is."""
+        if float_type(self.matrix) is np.float32:
+            return True
+        with np.errstate(over="ignore"):
+            return all((part.astype(np.float32) == part).all() for part in self.parts())
+
+    def parts(self) -> Iterator[NDArray]:
+        """Yield the values that are stored, some at a time."""
+        values = self.matrix.data if issparse(self.matrix) else self.matrix
+        step = max(1, int(2**16 / (1 if values.ndim == 1 else self.n_features)))
+        for start in range(0, len(values), step):
+            yield values[start : start + step]
+
+    def block(self, start: int, stop: int, factor: float, dtype: type) -> AnyMatrix:
+        """Return a new array of some rows times a factor: contiguous, of that dtype."""
+        part = self.matrix[start:stop]
+        # Single precision is twice as fast, if it can hold the factor.
+        narrow = dtype is np.float32 and 2.0**-126 <= factor < 2.0**128
+        scale = np.float32(factor) if narrow else np.float64(factor)
+        if not issparse(part):
+            return np.ascontiguousarray(part * scale, dtype)
+        from scipy.sparse import csr_array
+
+        values = (part.data * scale).astype(dtype)
+        return csr_array((values, part.indices, part.indptr), shape=part.shape)
+
+
+def _as_array(data: ArrayLike, name: str) -> NDArray:
+    try:
+        array = np.asarray(data)
+    except ValueError:
+        raise InputError(f"{name}: its rows have different lengths, expected a matrix") from None
+    _check_kind(array, name)
+    return array
+
+
+def _as_csr(data: "sparse.sparray | sparse.spmatrix", name: str) -> "sparse.csr_array":
+    from scipy.sparse import csr_array
+
+    _check_kind(data, name)
+    # Duplicates are summed in float, on a copy: small integers would overflow, and the caller's
+    # matrix stays as it is.
+    real = np.result_type(data.dtype, np.float32)
+    matrix = csr_array(data if data.format == "csr" else data.astype(real))
+    try:
+        matrix.check_format(full_check=True)
+    except ValueError as error:
+        raise InputError(f"{name}: not a valid CSR matrix ({error})") from None
+    if not matrix.has_canonical_format:
+        matrix = matrix.astype(real, copy=True)
+        matrix.sum_duplicates()
+    return matrix
+
+
+def _check_kind(data: AnyMatrix, name: str) -> None:
+    if data.ndim != 2:
+        raise InputError(f"{name}: expected a matrix (samples × features), got shape {data.shape}")
+    if data.dtype.kind not in "buif":
+        raise InputError(f"{name}: expected real numbers, got dtype {data.dtype}")
