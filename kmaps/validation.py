@@ -16,20 +16,22 @@ from kmaps.matrices import AnyMatrix, issparse
 _EXACT_IN_SINGLE = ("bool", "int8", "uint8", "int16", "uint16", "float16", "bfloat16")
 
 
-def validate_data(estimator: Any, *arrays: Any, dispatch: bool = False, **how: Any) -> Any:
+def validate_data(estimator: Any, *arrays: Any, array_api: bool = False, **how: Any) -> Any:
     """Call scikit-learn's function, but refuse a mask, which it forgets.
 
-    Arrays of other libraries become NumPy's for training. For prediction they stay what they are
-    with ``dispatch``, and are refused without.
+    Arrays of other libraries are refused, except where ``array_api`` is set, as maps do: ``fit``
+    (with ``reset``) gets NumPy's, ``transform`` gets what it was given.
     """
     from sklearn.utils import validation
 
     for array in arrays:
         refuse_mask(array)
-    if any(map(is_foreign, arrays)):
-        if len(arrays) == 1 and not how.get("reset", True):
-            return _foreign_samples(estimator, *arrays, dispatch, how)
-        arrays = tuple(map(as_numpy, arrays))
+    if array_api and is_foreign(arrays[0]):
+        if not how.get("reset", True):
+            return _foreign_samples(estimator, arrays[0], how)
+        arrays = tuple(as_numpy(array) for array in arrays)
+    for array in arrays:
+        refuse_foreign(array, type(estimator).__name__)
     return validation.validate_data(estimator, *arrays, **how)
 
 
@@ -38,20 +40,28 @@ def check_array(array: Any, **how: Any) -> Any:
     from sklearn.utils import validation
 
     refuse_mask(array)
+    refuse_foreign(array, "a model")
     return validation.check_array(array, **how)
 
 
-def _foreign_samples(estimator: Any, X: Any, dispatch: bool, how: Mapping[str, Any]) -> Any:
+def refuse_foreign(array: Any, whom: str) -> None:
+    """Raise InputError for an array of another library, where scikit-learn dispatches it.
+
+    Without ``array_api_dispatch`` scikit-learn converts such an array to NumPy, or refuses it.
+    """
+    if is_foreign(array):
+        library = namespace(array).__name__.split(".")[-1]
+        raise InputError(
+            f"{whom} takes arrays of NumPy or SciPy, and this is one of {library}: convert it; "
+            "arrays of other libraries are for transform of maps"
+        )
+
+
+def _foreign_samples(estimator: Any, X: Any, how: Mapping[str, Any]) -> Any:
     """Return samples as floats of their library, checked as NumPy's are; codes as they are."""
     from sklearn.utils import validation
 
     xp = namespace(X)
-    if not dispatch:
-        raise InputError(
-            f"X is an array of {xp.__name__.split('.')[-1]}, which {type(estimator).__name__} does "
-            "not take: convert it to NumPy; maps, CodedSVC, LiblinearSVC and RandomFeatureSVC take "
-            "it in transform and decision_function"
-        )
     if not xp.isdtype(X.dtype, ("bool", "integral", "real floating")):
         raise InputError(f"X is an array of {X.dtype}: expected real numbers")
     # What it returns may have lost the gradient.

@@ -95,7 +95,7 @@ class AdditiveMap(FeatureMap):
 
         Values above 1e37 are refused where tables are learnt from them.
         """
-        X = validate_data(self, X, accept_sparse="csr")
+        X = validate_data(self, X, array_api=True, accept_sparse="csr")
         values = X.data if issparse(X) else X
         if self._unsigned:
             checks.refuse_negative(values, type(self).__name__)
@@ -126,7 +126,7 @@ class AdditiveMap(FeatureMap):
         Values outside the range of `fit` are counted in one warning per call.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dispatch=True, **_ENCODED)
+        X = validate_data(self, X, reset=False, array_api=True, **_ENCODED)
         if issparse(X):
             return self._encode_sparse(X)
         if not isinstance(X, np.ndarray):

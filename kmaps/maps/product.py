@@ -66,7 +66,7 @@ class ProductMap(DenseMap):
         """Fit the map of each column, and count the outputs of their product."""
         check_whole("max_outputs", self.max_outputs, 1)
         self._refuse_sparse(X)
-        X = validate_data(self, X, dtype=[np.float64, np.float32])
+        X = validate_data(self, X, array_api=True, dtype=[np.float64, np.float32])
         maps = [self.maps] * X.shape[1] if isinstance(self.maps, FeatureMap) else list(self.maps)
         if len(maps) != X.shape[1]:
             raise InputError(
@@ -89,7 +89,7 @@ class ProductMap(DenseMap):
         """Map rows to ``(n, n_outputs_)``, in the dtype of X."""
         check_is_fitted(self)
         self._refuse_sparse(X)
-        X = validate_data(self, X, reset=False, dispatch=True, dtype=[np.float64, np.float32])
+        X = validate_data(self, X, reset=False, array_api=True, dtype=[np.float64, np.float32])
         xp, out = namespace(X), namespace(X).ones_like(X[:, :1])
         for i, one in enumerate(self.maps_):
             encoded = _encoded(one, X[:, i : i + 1])

@@ -102,7 +102,7 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Check the parameters and draw the key; of X, non-negative, only the width matters."""
-        X = validate_data(self, X, accept_sparse="csr")
+        X = validate_data(self, X, array_api=True, accept_sparse="csr")
         check_sign_cauchy(self)
         refuse_negative(X.data if issparse(X) else X, type(self).__name__)
         words = check_random_state(self.random_state).randint(2**32, size=4, dtype=np.uint32)
@@ -116,7 +116,7 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
         They are float64 for float64 input and integers beyond 16 bits, else float32. The signs of
         an array of another library that scikit-learn dispatches are found in NumPy.
         """
-        X = self._validated(X, dispatch=True)
+        X = self._validated(X, array_api=True)
         if is_foreign(X):
             return like(X, self.transform(as_numpy(X)))
         out = room_for_rows(X.shape[0], self._n_features_out, float_type(X))
@@ -155,9 +155,9 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
         found = graph.node("Where", positive, *outputs, dtype=x.dtype)
         return graph.rows(found, self._n_features_out)
 
-    def _validated(self, X: ArrayLike, *, dispatch: bool = False) -> AnyMatrix:
+    def _validated(self, X: ArrayLike, *, array_api: bool = False) -> AnyMatrix:
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dispatch=dispatch, accept_sparse="csr")
+        X = validate_data(self, X, reset=False, array_api=array_api, accept_sparse="csr")
         if not is_foreign(X):
             refuse_negative(X.data if issparse(X) else X, type(self).__name__)
         return summed(X) if issparse(X) else X

@@ -73,7 +73,7 @@ class RandomFeatures(FeatureMap):
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Check the parameters, take sigma from the data unless it is given, and draw the key."""
-        X = validate_data(self, X, accept_sparse="csr")
+        X = validate_data(self, X, array_api=True, accept_sparse="csr")
         self._check_parameters()
         self._n_embedded = self._fit_embedding(X)
         self.sigma_ = float(width_of(self._mean_distance(X)) if self.sigma is None else self.sigma)
@@ -93,7 +93,7 @@ class RandomFeatures(FeatureMap):
         scikit-learn dispatches is transformed there, in its dtype.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dispatch=True, accept_sparse="csr")
+        X = validate_data(self, X, reset=False, array_api=True, accept_sparse="csr")
         if is_foreign(X):
             return self._transform_foreign(X)
         dtype = float_type(X)

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -164,8 +164,6 @@ class CodedSVCCV(ProbabilisticClassifier):
     levels: ArrayLike | None = None
     smooth: float = 0.0
     verbose: int = 0
-
-    _dispatches: ClassVar[bool] = True
 
     @property
     def _checks(self) -> dict[str, Any]:

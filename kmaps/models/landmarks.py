@@ -166,7 +166,7 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Take the landmarks, and the width unless it is given, from X (n, d), dense or CSR."""
         with input_errors():
-            X = validate_data(self, X, **_INPUT)
+            X = validate_data(self, X, array_api=True, **_INPUT)
         self.check_alone()
         self.sigma_ = mean_width(X, self.kernel) if self.sigma is None else float(self.sigma)
         n, m = X.shape[0], self.n_landmarks
@@ -239,7 +239,7 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
         """
         check_is_fitted(self)
         with input_errors():
-            X = validate_data(self, X, reset=False, dispatch=True, **_INPUT)
+            X = validate_data(self, X, reset=False, array_api=True, **_INPUT)
         if is_foreign(X):
             return self._transform_foreign(X)
         return self._blockwise(X.shape[0], lambda a, b: self.kernel_values(X[a:b]))

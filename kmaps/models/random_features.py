@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from types import SimpleNamespace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,7 +115,6 @@ class RandomFeatureSVC(MappedSVC):
     sigma: Any = None
     structure: str = "dense"
 
-    _dispatches: ClassVar[bool] = True
     _stored = STORED["RandomFeatureSVC"]
     _read = staticmethod(read_random_features)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -83,7 +83,6 @@ class Learner(BaseEstimator):
     max_iter: Any
 
     _problem_name = "binary problems"
-    _dispatches: ClassVar[bool] = False  # whether it takes arrays of other libraries to predict
 
     @property
     def _checks(self) -> dict[str, Any]:
@@ -194,7 +193,7 @@ class ReducedClassifier(ClassifierMixin, Learner, metaclass=ABCMeta):
         """
         check_is_fitted(self)
         with input_errors():
-            X = validate_data(self, X, reset=False, dispatch=self._dispatches, **self._checks)
+            X = validate_data(self, X, reset=False, **self._checks)
         block = max(_FEWEST_ROWS, reduction.BLOCK_VALUES // self._score_width())
         parts = [
             reduction.combine_scores(self._scores(rows), len(self.classes_), self.multiclass)

@@ -9,7 +9,7 @@ al., ICML 2017, eq. 9). The model that predicts is trained on all samples, as in
 """
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -210,7 +210,6 @@ class LinearClassifier(ProbabilisticClassifier):
     """A reduced classifier with weights, one of them for a constant feature, ``bias``."""
 
     bias: float
-    _dispatches: ClassVar[bool] = True
 
     def _set_weights(self, weights: Floats, X: Any) -> None:
         """Keep the weights of each problem, the constant feature's last if there is one."""

@@ -42,7 +42,7 @@ class JointMap(DenseMap):
     def fit(self, X: ArrayLike, y: object = None) -> Self:
         """Find the map; of X only the number of columns and, by default, the range matter."""
         self._refuse_sparse(X)
-        X = validate_data(self, X, dtype=[np.float64, np.float32])
+        X = validate_data(self, X, array_api=True, dtype=[np.float64, np.float32])
         n = X.shape[1]
         if n not in self.columns:
             *first, last = map(str, self.columns)
@@ -73,7 +73,7 @@ class JointMap(DenseMap):
         """Encode points as ``(n, n_outputs_)``, in the dtype of X; outside the range they clamp."""
         check_is_fitted(self)
         self._refuse_sparse(X)
-        X = validate_data(self, X, reset=False, dispatch=True, dtype=[np.float64, np.float32])
+        X = validate_data(self, X, reset=False, array_api=True, dtype=[np.float64, np.float32])
         xp = namespace(X)
         inside = xp.clip(X, self.low_, self.high_)
         outside, total = int(xp.count_nonzero(inside != X)), X.shape[0] * X.shape[1]

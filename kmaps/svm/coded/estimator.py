@@ -67,7 +67,6 @@ class CodedEstimator(Learner):
 
     _duals: list[NDArray] | None = field(default=None, init=False)  # from the last fit
 
-    _dispatches: ClassVar[bool] = True
     _stored: ClassVar[tuple[str, ...]]  # the parameters that a file holds
 
     @abstractmethod
@@ -228,11 +227,11 @@ class CodedEstimator(Learner):
         """Return the objective in the units of the class from the objective of the solver."""
         return primal
 
-    def check_samples(self, X: ArrayLike, dispatch: bool = False) -> Any:
+    def check_samples(self, X: ArrayLike) -> Any:
         """Return samples as predictions are made of, or raise InputError."""
         check_is_fitted(self)
         with input_errors():
-            return validate_data(self, X, reset=False, dispatch=dispatch, **self._checks)
+            return validate_data(self, X, reset=False, **self._checks)
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         return self.model_.scores(X)

@@ -93,7 +93,7 @@ class CodedRegressor(RegressorMixin, CodedEstimator):
         """
         if isinstance(X, CodedRows):
             return self._scores_of_rows(X)[:, 0]
-        X = self.check_samples(X, dispatch=True)
+        X = self.check_samples(X)
         parts = [self._scores(rows)[:, 0] for rows in row_blocks(X, _BLOCK_ROWS)]
         return namespace(parts[0]).concat(parts)
 
