@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from kmaps.cli.compiling import Compiled
     from kmaps.io import Reader
 
-SMALL = 1 << 24  # bytes: for smaller files, importing compiled loops takes longer than they save
 _FIRST_ROWS, _FIRST_VALUES = 100, 20_000  # at the beginning, which is read twice
 
 input_format = click.option(
@@ -266,13 +265,13 @@ def once_each_warning(quiet: bool) -> Iterator[list[warnings.WarningMessage]]:
 
 
 @contextmanager
-def compiling(quiet: bool, *, light: bool = False) -> Iterator["Compiled"]:
-    """Report that loops are compiled, except with ``light``; yield the time that it took."""
+def compiling(quiet: bool) -> Iterator["Compiled"]:
+    """Report that loops are compiled; yield the time that it took."""
     from kmaps.cli.compiling import watched
 
     def report() -> None:
         if not quiet:
             say("compiling the loops, once (see `kmaps warmup`)", err=True)
 
-    with watched(report, light=light) as compiled:
+    with watched(report) as compiled:
         yield compiled

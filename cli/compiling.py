@@ -29,18 +29,11 @@ class Compiled:
 
 
 @contextmanager
-def watched(
-    begun: Callable[[], object] = lambda: None, *, light: bool = False
-) -> Iterator[Compiled]:
-    """Count the loops that numba compiles inside a ``with`` block, not those from its cache.
-
-    With ``light`` numba is not imported, and nothing is compiled.
-    """
-    compiled = Compiled()
-    if light:
-        yield compiled
-        return
+def watched(begun: Callable[[], object] = lambda: None) -> Iterator[Compiled]:
+    """Count the loops that numba compiles inside a ``with`` block, not those from its cache."""
     from numba.core import event
+
+    compiled = Compiled()
 
     class Watch(event.Listener):
         depth, since = 0, 0.0

@@ -1,9 +1,7 @@
 """``kmaps encode``: map an array file to explicit features, block by block."""
 
-import os
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kmaps.io import Reader
-    from kmaps.maps import FeatureMap, HomogeneousWaves
+    from kmaps.maps import FeatureMap
 
 _NOT_THERE = (  # options without meaning on a cluster
     *("dtype", "codes", "labels", "input_format", "zero_based", "output_format", "n_features"),
@@ -123,11 +121,10 @@ def command(
         reader = opened(path, input_format, name=name)
         fit_reader = opened(fit_on) if fit_on else reader
         _check_rows(reader, fit_reader, y, silent=quiet or base != "auto")
-        feature_map = build_map(map_name, parameters, light=True)
+        feature_map = build_map(map_name, parameters)
         if codes and not feature_map.has_codes:
             raise ConfigError(f"the {map_name} map has no codes; leave --codes out")
-        light = _is_light(feature_map, path)
-        with as_input_error(), once_each_warning(quiet), compiling(quiet, light=light):
+        with as_input_error(), once_each_warning(quiet), compiling(quiet):
             _fit(feature_map, fit_reader, _input_type(fit_reader, dtype), quiet)
             encode = _encoder(feature_map, reader, codes)
             with (
@@ -136,17 +133,6 @@ def command(
             ):
                 kind, n = _input_type(reader, dtype), int(memory * 1e6)
                 encode_file(reader, writer, encode, labels=y, dtype=kind, memory=n, progress=report)
-
-
-def _is_light(feature_map: "FeatureMap | HomogeneousWaves", path: Path) -> bool:
-    """Return whether NumPy alone encodes; compiled loops encode files that are not small."""
-    from kmaps.maps import HomogeneousWaves
-
-    if not isinstance(feature_map, HomogeneousWaves):
-        return False
-    if os.path.getsize(path) > array_files.SMALL:
-        feature_map.compile()
-    return not feature_map.compiled
 
 
 def _check_rows(reader: "Reader", other: "Reader", y: "NDArray | None", *, silent: bool) -> None:
@@ -179,9 +165,7 @@ def _input_type(reader: Any, dtype: str | None) -> str | None:
     return None if dtype == "float32" and reader.dtype == "uint8" else dtype
 
 
-def _fit(
-    feature_map: "FeatureMap | HomogeneousWaves", reader: Any, dtype: str | None, quiet: bool
-) -> None:
+def _fit(feature_map: "FeatureMap", reader: Any, dtype: str | None, quiet: bool) -> None:
     from kmaps import showing
     from kmaps.io import first_row, sample_rows
 
@@ -190,7 +174,7 @@ def _fit(
         feature_map.fit(read(reader, dtype=dtype))
 
 
-def _encoder(feature_map: "FeatureMap | HomogeneousWaves", reader: Any, codes: bool) -> Callable:
+def _encoder(feature_map: "FeatureMap", reader: Any, codes: bool) -> Callable:
     encode = feature_map.to_codes if codes else feature_map.transform
     # The code of zero need not be 0, even if the curve keeps zeros.
     if reader.sparse and (codes or not feature_map.takes_sparse_):

@@ -169,20 +169,14 @@ def _first_sentence(text: str) -> str:
     return re.split(r"[.;:](?: |$)", plain)[0] + "."
 
 
-def build_map(name: str, given: dict[str, Any], *, light: bool = False) -> Any:
+def build_map(name: str, given: dict[str, Any]) -> Any:
     """Construct a map from the options of a command, leaving out those that were not given.
-
-    ``light``: without scikit-learn, where that is possible.
 
     Parameters out of range are refused here, before the slow imports.
     """
     words = {key: value for key, value in given.items() if value is not None}
     values = {key: None if value == "none" else value for key, value in words.items()}
     refuse_parameters(_known(name), values)
-    if light:
-        from kmaps.maps import light_map
-
-        return light_map(name, values) or MAPS[name](**values)
     return MAPS[name](**values)
 
 

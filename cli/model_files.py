@@ -26,17 +26,6 @@ class Trained:
     record: dict[str, Any]
 
     @property
-    def light(self) -> bool:
-        """Whether the model is a predictor, which needs no compiled loops."""
-        from kmaps.models import Predictor
-
-        return isinstance(self.model, Predictor)
-
-    @property
-    def estimator(self) -> str:
-        return self.model.estimator if self.light else type(self.model).__name__
-
-    @property
     def columns(self) -> list[str] | None:
         """The names of the columns that the model was trained on, where they had names."""
         given = vars(self.model).get("feature_names_in_")
@@ -53,29 +42,23 @@ class Trained:
         return names
 
 
-def load_trained(path: str, light: bool = False) -> Trained:
-    """Return the model in a file, or from standard input for -.
-
-    ``light``: its predictor, which imports little, where that has the very same scores.
-    """
+def load_trained(path: str) -> Trained:
+    """Return the model in a file, or from standard input for -."""
     array_files.look_for(path)
     from kmaps.svm import ModelFile
 
     with array_files.seekable(path, ".npz") as name:
         file = ModelFile(name)
-        if light and file.estimator in ("CodedSVC", "CodedSVR", "CodedRidge"):
-            from kmaps.models import predictor_of as made_of
-        else:
-            from kmaps.models import model_of as made_of
+        from kmaps.models import model_of  # after the file proved to be a model: a slow import
 
-        return Trained(made_of(file), "standard input" if path == "-" else path, file.record)
+        return Trained(model_of(file), "standard input" if path == "-" else path, file.record)
 
 
-def load_classifier(path: str, light: bool = False) -> Trained:
+def load_classifier(path: str) -> Trained:
     """Return the model in a file as `load_trained` does; refuse a model that gives no labels."""
-    trained = load_trained(path, light)
+    trained = load_trained(path)
     if vars(trained.model).get("classes_") is None:
-        name = trained.estimator
+        name = type(trained.model).__name__
         raise InputError(f"{path}: holds a {name}, which gives no labels; use kmaps.load_model")
     return trained
 
@@ -115,7 +98,7 @@ def data_for(
         array_files.input_file(source, target, input_format) as (path, name),
         array_files.as_input_error(),
         array_files.once_each_warning(quiet),
-        array_files.compiling(quiet, light=trained.light),
+        array_files.compiling(quiet),
     ):
         reader = open_for(
             trained,

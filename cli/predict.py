@@ -1,7 +1,6 @@
 """``kmaps predict``: predict labels with a trained model."""
 
 import json
-import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import partial
@@ -105,9 +104,7 @@ def command(
         raise ConfigError("--json: standard output is for the labels; name a file for OUT")
     form = prediction_format(target, output_format, tables)
     check_paths(target, [model_file, source, contract["labels"]], force)
-    is_file = source != "-" and os.path.exists(source)
-    small = is_file and os.path.getsize(source) <= array_files.SMALL
-    trained = model_files.load_classifier(model_file, light=small)
+    trained = model_files.load_classifier(model_file)
     if proba:
         model_files.check_probabilities(trained)
     opened = partial(open_predictions, target, form, trained.model.classes_, force=force)
@@ -151,7 +148,7 @@ def _predict(
     found: list[NDArray] = []
     given: list[NDArray] = []
     with (
-        watched(light=trained.light) as compiled,
+        watched() as compiled,
         opened() as writer,
         progress_bar(f"predict {reader.name}", quiet=quiet) as report,
     ):

@@ -68,7 +68,9 @@ def whole(x: Any) -> Any:
 
 
 def in_double(x: Any) -> Any:
-    """Return an array of another library in the widest floats that its device has."""
+    """Return an array in the widest floats that the device of its library has."""
+    if isinstance(x, np.ndarray):
+        return x.astype(np.float64)
     from sklearn.utils._array_api import _max_precision_float_dtype
 
     xp = namespace(x)

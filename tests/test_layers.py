@@ -84,7 +84,7 @@ ROOMS["__init__"] = set()  # it loads its public names when they are asked for
 FLOORS = {
     "codes": "codebook < levels table < quantizer",
     "maps": "grids frequencies version parameters < fitted_grid capabilities < signatures < base "
-    "< ranged < * < generalized < registry < waves",
+    "< ranged < * < generalized < registry",
     "maps/lowdim": "cosines lp < target < continuous < selection < optimal < table < solve box "
     "< transformer joint",
     "svm": "losses clib model_file training_gram < reduction < learner onnx_heads stored "
@@ -94,8 +94,8 @@ FLOORS = {
     "dask": "cluster chunks team < classifier mapped_svc maps folders",
     "svm/grouplasso": "problem < classifier",
     "models": "mapped_rows patches choice landmarks_graph < landmarks stored < block_descent "
-    "widths page evaluation outputs < mapped_svc < random_features landmark_svc kernel_svc_cv "
-    "< coded_path < ahead training onnx_export predictor < files",
+    "widths page evaluation < mapped_svc < random_features landmark_svc kernel_svc_cv "
+    "< coded_path < ahead training onnx_export < files < predictor",
 }
 
 READERS = ("records", "report", "paper")  # packages of bench that read records and run nothing

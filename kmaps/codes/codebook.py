@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps._loops import compiled, loops_of
 from kmaps.array_api import in_double, integers_like, like, looked_up, namespace, whole
 from kmaps.checks import refuse_negative, refuse_not_finite, warn_outside
 from kmaps.errors import InputError
@@ -59,7 +58,7 @@ class Codebook:
         self.window = window
         self.n_codes = np.maximum(self.counts - window + 1, 1)
         self.bits = int(self.n_codes.max() - 1).bit_length()
-        self._searches = {np.dtype(t): self._search(t) for t in (np.float32, np.float64)}
+        self._searches: dict[np.dtype, _Uniform | _Bucketed | _Sorted] = {}
 
     @property
     def shared(self) -> bool:
@@ -73,7 +72,20 @@ class Codebook:
         """
         if values.dtype == np.uint8:
             values = values.astype(np.float32)
-        return self._searches[values.dtype](values, features, codes)
+        search = self._searches.get(values.dtype)
+        if search is None:
+            search = self._searches[values.dtype] = self.fastest_search(values.dtype.type)
+        return search(values, features, codes)
+
+    def codes_in_library(self, x: Any) -> Any:
+        """Return the codes of finite values (n, d), as integers of the library of ``x``.
+
+        They are computed by the functions of that library: those of NumPy alone for its arrays of
+        float32 or float64. `to_codes` gives the same codes by compiled loops.
+        """
+        single = x.dtype == namespace(x).float32
+        search = self._search(np.float32 if single else np.float64)
+        return search.in_library(x, np.arange(x.shape[1]))
 
     def codes(self, x: NDArray, feature: NDArray) -> NDArray:
         """Return the codes of float64 ``x``, each value of its ``feature``.
@@ -81,19 +93,19 @@ class Codebook:
         For an array of another library they are integers there; all values are of one column.
         """
         if not isinstance(x, np.ndarray):
-            search = self._searches[np.dtype(np.float64)]
-            if not isinstance(search, _Uniform):
-                xp = namespace(x)
-                search = _Sorted(self, np.float32 if x.dtype == xp.float32 else np.float64)
-            return search.foreign(x, feature)
+            single = x.dtype == namespace(x).float32
+            return self._search(np.float32 if single else np.float64).in_library(x, feature)
         x, feature = np.broadcast_arrays(x, feature)
         codes = np.empty((1, x.size), np.uint8)
         self.encode(np.asarray(x, float).reshape(1, -1), feature.ravel(), codes)
         return codes.reshape(x.shape)
 
     def count_outside(self, x: Any) -> int:
-        """Return how many values (n, d) of another library lie outside the range."""
-        outside = (x < like(x, self.low)) | (x > like(x, self.high))
+        """Return how many values (n, d), of any library, lie outside the range."""
+        low, high = self.low, self.high
+        if isinstance(x, np.ndarray):
+            low, high = _as(x.dtype.type, low), _as(x.dtype.type, high)
+        outside = (x < like(x, low)) | (x > like(x, high))
         return int(namespace(x).count_nonzero(outside))
 
     def to_codes(self, X: AnyMatrix, whom: str, unsigned: bool = False) -> AnyMatrix:
@@ -140,19 +152,20 @@ class Codebook:
     def add_to_graph(self, graph: "Graph", x: "Tensor") -> "Tensor":
         """Return the codes of values (n, d) in an ONNX graph, as whole numbers."""
         x = graph.floats(x)
-        search = self._plain_search(x.dtype.type)
+        search = self._search(x.dtype.type)
         if isinstance(search, _Sorted):
             return graph.search(x, search.edges)
         _, _, origin, per_unit = search.positions.each
         return graph.divide(x, origin, [per_unit], search.offset, search.last)[0]
 
-    def _search(self, dtype: type) -> "_Uniform | _Bucketed | _Sorted":
-        search = self._plain_search(dtype)
-        if isinstance(search, _Uniform) or not compiled():
+    def fastest_search(self, dtype: type) -> "_Uniform | _Bucketed | _Sorted":
+        """Return the fastest search by compiled loops."""
+        search = self._search(dtype)
+        if isinstance(search, _Uniform):
             return search
         return _Bucketed.of(search) or search
 
-    def _plain_search(self, dtype: type) -> "_Uniform | _Sorted":
+    def _search(self, dtype: type) -> "_Uniform | _Sorted":
         """Compute codes where the levels are equally spaced, search for them elsewhere."""
         first, last = self.levels[:, 0], self.levels[:, -1]
         with np.errstate(all="ignore"):
@@ -190,14 +203,14 @@ class _Uniform:
         self.offset = 1 - book.window / 2
 
     def __call__(self, values: NDArray, of: NDArray, codes: NDArray) -> int:
+        from kmaps._loops.codes import nearest_uniform
+
         values = read_only(values)
         last = read_only(self.last[of]) if len(self.last) > 1 else self.last[0]
-        return loops_of("codes").nearest_uniform(
-            values, *self.positions(of), last, self.offset, codes
-        )
+        return nearest_uniform(values, *self.positions(of), last, self.offset, codes)
 
-    def foreign(self, x: Any, feature: NDArray) -> Any:
-        """Return the codes of an array of another library."""
+    def in_library(self, x: Any, feature: NDArray) -> Any:
+        """Return the codes of an array by the functions of its library."""
         _, _, origin, per_unit = self.positions.each
         of, wide = feature if len(origin) > 1 else 0, in_double(x)
         first, factor = like(wide, origin[of]), like(wide, per_unit[of])
@@ -223,14 +236,16 @@ class _Sorted:
         self.edges[:, : edges.shape[1]] = np.where(rounded < edges, up, rounded)
 
     def __call__(self, values: NDArray, of: NDArray, codes: NDArray) -> int:
+        from kmaps._loops.codes import nearest_sorted
+
         values = read_only(values)
         of = np.zeros_like(of) if len(self.low) == 1 else of
         low, high, start = self.low[of], self.high[of], (of * self.width).astype(np.uint32)
         edges, half = read_only(self.edges.reshape(-1)), self.width // 2
-        return loops_of("codes").nearest_sorted(values, low, high, start, edges, half, codes)
+        return nearest_sorted(values, low, high, start, edges, half, codes)
 
-    def foreign(self, x: Any, feature: NDArray) -> Any:
-        """Return the codes of an array of another library, by the search of the loop."""
+    def in_library(self, x: Any, feature: NDArray) -> Any:
+        """Return the codes of an array by the functions of its library; the search of the loop."""
         start = integers_like(x, feature * self.width if len(self.low) > 1 else 0 * feature)
         xp, edges, step = namespace(x), self.edges.reshape(-1), self.width // 2
         place = whole(xp.zeros_like(x)) + start
@@ -284,9 +299,11 @@ class _Bucketed:
         return None
 
     def __call__(self, values: NDArray, of: NDArray, codes: NDArray) -> int:
+        from kmaps._loops.codes import nearest_bucketed
+
         values = read_only(values)
         buckets = *self.positions(of), self.shift, read_only(self.carries)
-        return loops_of("codes").nearest_bucketed(values, values.view(self.signed), *buckets, codes)
+        return nearest_bucketed(values, values.view(self.signed), *buckets, codes)
 
 
 def _as(dtype: type, values: NDArray) -> NDArray:

@@ -38,5 +38,3 @@ from .signatures import log_kernel as log_kernel
 from .signatures import signature_kernel as signature_kernel
 from .spline import SplineMap as SplineMap
 from .version import MAP_VERSION as MAP_VERSION
-from .waves import HomogeneousWaves as HomogeneousWaves
-from .waves import light_map as light_map

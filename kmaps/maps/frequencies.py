@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaincinv
 
-from kmaps._loops import loops_of
+from kmaps._loops import fourier as loops
 from kmaps.array_api import is_foreign, like
 from kmaps.checks import check_room
 from kmaps.errors import InputError
@@ -118,9 +119,9 @@ class DescendedFrequencies(DenseFrequencies):
 
 _MIXED_BY: dict[str, Callable[[NDArray], NDArray]] = {  # quantile functions of mixing variables
     "gaussian": np.ones_like,
-    "laplace": lambda u: 1 / (2 * loops_of("fourier").gammaincinv(0.5, u)),
-    "cauchy": lambda u: 2 * loops_of("fourier").gammaincinv(1.0, u),
-    "inverse-multiquadric": lambda u: 2 * loops_of("fourier").gammaincinv(0.5, u),
+    "laplace": lambda u: 1 / (2 * gammaincinv(0.5, u)),
+    "cauchy": lambda u: 2 * gammaincinv(1.0, u),
+    "inverse-multiquadric": lambda u: 2 * gammaincinv(0.5, u),
 }
 
 
@@ -230,7 +231,7 @@ class FastfoodFrequencies(Frequencies):
             return rows @ like(rows, matrix)
         dense = rows.toarray() if issparse(rows) else rows
         turns = np.empty((rows.shape[0], len(self.indices)), dtype)
-        loops_of("fourier").fastfood(np.ascontiguousarray(dense, dtype), *made, turns)
+        loops.fastfood(np.ascontiguousarray(dense, dtype), *made, turns)
         return turns
 
 
@@ -244,7 +245,7 @@ STRUCTURES: dict[str, type[Frequencies]] = {  # the kinds of frequencies by name
 def words(key: int, stream: int, rows: NDArray, n: int) -> NDArray:
     """Return n random words for each of some rows of a stream, (k, n), uint32."""
     found = np.empty((len(rows), -(-n // 4) * 4), np.uint32)
-    loops_of("fourier").words(np.uint64(key), stream, rows, found)
+    loops.words(np.uint64(key), stream, rows, found)
     return found[:, :n]
 
 
@@ -255,7 +256,7 @@ def normals(key: int, stream: int, rows: NDArray, n: int) -> NDArray:
     def part(start: int, stop: int) -> None:
         bits = words(key, stream, rows[start:stop], -(-n // 4) * 4)
         made = np.empty(bits.shape, np.float32)
-        loops_of("fourier").normals(bits, made)
+        loops.normals(bits, made)
         numbers[start:stop] = made[:, :n]
 
     for_blocks(part, len(rows), max(1, _PART_VALUES // n))
@@ -265,7 +266,7 @@ def normals(key: int, stream: int, rows: NDArray, n: int) -> NDArray:
 def lengths(key: int, indices: NDArray, dimension: int) -> NDArray:
     """Return lengths (k,), float64, distributed like lengths of normal vectors of a dimension."""
     uniform = (words(key, _LENGTHS, indices, 1)[:, 0] + 0.5) * 2.0**-32
-    return np.sqrt(2 * loops_of("fourier").gammaincinv(dimension / 2, uniform))
+    return np.sqrt(2 * gammaincinv(dimension / 2, uniform))
 
 
 def too_large(sigma: float) -> InputError:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps._loops import loops_of
+from kmaps._loops import encode as loops
 from kmaps.array_api import integers_like, looked_up, namespace, whole
 from kmaps.codes.codebook import Codebook
 from kmaps.matrices import read_only
@@ -64,7 +64,6 @@ class LogGrid:
 
         Returns whether a value is not finite, and how many were outside the grid: here none.
         """
-        loops = loops_of("encode")
         outputs = loops.unrolled(self.table.shape[2] // 2)
         bits, table = read_only(values.view(np.uint32)), read_only(self.table)
         return loops.interpolate_log(bits, None, self.shift, table, out, outputs), 0
@@ -140,7 +139,6 @@ class PieceGrid:
 
     def encode(self, values: NDArray, features: NDArray, out: NDArray) -> tuple[bool, int]:
         """Fill ``out`` (n, m·r), as :meth:`LogGrid.encode` does."""
-        loops = loops_of("encode")
         pieces, ranges = self._tables(values.dtype)
         powers = (0,) * (pieces.shape[2] - 1)
         # With fewer powers a loop over outputs is as fast, with few outputs up to three times.
@@ -185,7 +183,7 @@ class LocalGrid(PieceGrid):
         """Fill the parts of a CSR (n, m·(p+1)); return the same as :meth:`LogGrid.encode`."""
         pieces, ranges = self._tables(values.dtype)
         values, features, neighbours = read_only(values), read_only(features), (0,) * len(pieces)
-        return loops_of("encode").local_pieces(
+        return loops.local_pieces(
             values, features, ranges, self.n_cells, pieces, data, columns, neighbours
         )
 

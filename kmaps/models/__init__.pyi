@@ -27,7 +27,6 @@ from .onnx_export import to_onnx as to_onnx
 from .page import explanation as explanation
 from .predictor import Predictor as Predictor
 from .predictor import load_predictor as load_predictor
-from .predictor import predictor_of as predictor_of
 from .random_features import RandomFeatureSVC as RandomFeatureSVC
 from .training import train_model as train_model
 from .training import training_facts as training_facts

@@ -1,49 +1,50 @@
-"""Predictions of model files by NumPy alone: no scikit-learn, SciPy or numba is imported.
+"""Predictions of models on codes by NumPy alone: no scikit-learn, SciPy or numba is imported.
 
-Models on codes have the very scores of the estimator; the others agree with it to about 1e-6 of the
-largest, since logarithms and long sums round otherwise. Many samples at once are left to compiled
-loops, where these are installed.
+A model on codes is levels and tables: the code of each value is looked up in the tables, the values
+are added to scores, and scores become votes, labels and probabilities. The scores are those of the
+estimator to the last bit.
 """
 
-from collections.abc import Callable
-from contextlib import nullcontext, suppress
-from dataclasses import dataclass, field
-from importlib import import_module
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kmaps._loops import compiled
-from kmaps.checks import refuse_not_finite
+from kmaps.checks import refuse_not_finite, warn_outside
+from kmaps.codes.codebook import SPARSE
 from kmaps.errors import ConfigError, InputError
 from kmaps.matrices import issparse
-from kmaps.matrix_product import product
-from kmaps.models.outputs import RandomOutputs, kernel_values
-from kmaps.models.stored import StoredLinear, given_parameters, read_landmarks, read_random_features
 from kmaps.svm import reduction
-from kmaps.svm.coded.model import CodedModel
-from kmaps.svm.model_file import ModelFile, Parts, csr_or_dense, n_rows
-from kmaps.svm.stored import StoredKernel, read_kernel_svc
-from kmaps.thread_pool import threads
-from kmaps.validation import refuse_mask
+from kmaps.svm.coded.model import KEPT_BYTES, CodedModel
+from kmaps.svm.model_file import ModelFile
+from kmaps.svm.stored import read_parameters
+from kmaps.validation import check_codes, refuse_mask
 
-_MANY = 1 << 22  # with more values, compiled loops save more time than their import takes
-_MANY_TERMS = 1 << 28  # the same for terms of kernels with landmarks
+if TYPE_CHECKING:
+    from kmaps.models.files import Model
 
-Scores = Callable[[NDArray], NDArray]
+ON_CODES = ("CodedSVC", "CodedSVR", "CodedRidge")  # the estimators that a Predictor takes over
+
+_FLOATS = ("float64", "float32", "uint8")  # types that are not converted; others become float64
+_BLOCK_VALUES = 1 << 18  # values of tables that are gathered at a time
+_SUMS = 4  # the sums that the compiled loop adds a row's values to, in turn
 
 
 @dataclass(frozen=True, eq=False)
 class Predictor:
-    """The model in a file, ready to predict; `kmaps.load_predictor` makes it.
+    """A model on codes in a file, ready to predict; `kmaps.load_predictor` makes it.
 
     Attributes
     ----------
     estimator : str
         The class of the model in the file.
     n_features_in_ : int
+        The number of features.
     classes_ : ndarray, shape (K,), or None
         The labels; None for a regression.
     feature_names_in_ : ndarray or None
@@ -57,28 +58,58 @@ class Predictor:
     classes_: NDArray | None
     feature_names_in_: NDArray | None
     record: dict[str, Any]
-    _scores: Scores
-    _width: int  # values that one row needs while it is scored
-    _dtypes: tuple[str, ...]  # types that are not converted; others become float64
-    _multiclass: str = "ovr"
-    _curves: reduction.Probabilities | None = field(default=None)
+    _model: CodedModel
+    _multiclass: str
+    _curves: reduction.Probabilities | None
 
     def decision_function(self, X: ArrayLike) -> NDArray:
-        """Return the scores (n,) or (n, K) of rows (n, d), dense or CSR, as the estimator does."""
+        """Return the scores of rows, as the estimator does.
+
+        Parameters
+        ----------
+        X : array-like or CSR, shape (n, d)
+            Rows; codes, uint8, for a model that was trained on codes.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,) or (n, K)
+            Positive for the second of two classes; else the largest score wins.
+        """
         if self.classes_ is None:
             raise ConfigError(f"{self.estimator}: a regression has no scores; use predict")
-        return self._blockwise(X, len(self.classes_))
+        return reduction.combine_scores(self._scores(X), len(self.classes_), self._multiclass)
 
     def predict(self, X: ArrayLike) -> NDArray:
-        """Return the label of each row, or the value of a regression, (n,)."""
+        """Return the label of each row, or the value of a regression.
+
+        Parameters
+        ----------
+        X : array-like or CSR, shape (n, d)
+            Rows, as for :meth:`decision_function`.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            Labels of the type of ``classes_``, or float64.
+        """
         if self.classes_ is None:
-            return self._blockwise(X, 2)
+            return self._scores(X)[:, 0]
         return self.classes_[reduction.winners(self.decision_function(X))]
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Return the probability of each class at rows, (n, K).
+        """Return the probability of each class at rows.
 
         A model that was trained without ``probability`` has none: ConfigError.
+
+        Parameters
+        ----------
+        X : array-like or CSR, shape (n, d)
+            Rows, as for :meth:`decision_function`.
+
+        Returns
+        -------
+        ndarray of float64, shape (n, K)
+            Rows sum to one.
         """
         return self.probabilities_of(self.decision_function(X))
 
@@ -88,7 +119,18 @@ class Predictor:
         return None if self._curves is None else self._curves.method
 
     def probabilities_of(self, scores: NDArray) -> NDArray[np.float64]:
-        """Return the probability of each class (n, K) from scores of `decision_function`."""
+        """Return the probability of each class from scores.
+
+        Parameters
+        ----------
+        scores : ndarray, shape (n,) or (n, K)
+            What :meth:`decision_function` returned.
+
+        Returns
+        -------
+        ndarray of float64, shape (n, K)
+            Rows sum to one.
+        """
         if self._curves is None:
             raise ConfigError(
                 f"{self.estimator}: was trained without probabilities; train it with probability="
@@ -96,22 +138,44 @@ class Predictor:
             )
         return self._curves.of(scores)
 
-    def _blockwise(self, X: ArrayLike, n_classes: int) -> NDArray:
-        """Return the decision function, or the first column of scores of a regression."""
+    def _scores(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return the scores (n, P) of the binary problems, or of a regression."""
         rows = self._checked(X)
-        size = max(1, reduction.BLOCK_VALUES // self._width)
+        # The blocks of the estimator: codes are listed, and summed, alike.
+        size = max(1, reduction.BLOCK_VALUES // len(self._model.intercept))
         if issparse(rows):
             size = max(1, min(size, reduction.BLOCK_VALUES // self.n_features_in_))
-        parts = []
-        # NumPy's loops use one thread, so joblib need not be asked for their number.
-        with nullcontext() if compiled() else threads(1):
-            for start in range(0, rows.shape[0], size):
-                part = rows[start : start + size]
-                part = part.toarray() if issparse(part) else part
-                refuse_not_finite(part)
-                scores = self._scores(part)
-                parts.append(reduction.combine_scores(scores, n_classes, self._multiclass))
-        return np.concatenate(parts)
+        blocks = []
+        for start in range(0, rows.shape[0], size):
+            block = rows[start : start + size]
+            block = block.toarray() if issparse(block) else block
+            refuse_not_finite(block)
+            blocks.append(self._block_scores(block))
+        return np.concatenate(blocks)
+
+    def _block_scores(self, X: NDArray) -> NDArray[np.float64]:
+        model, book = self._model, self._model.book
+        if book is None:
+            check_codes(X, None, model.levels.shape[1])
+            codes = X
+        else:
+            X = X.astype(np.float32) if X.dtype == np.uint8 else X
+            codes = book.codes_in_library(X)
+            warn_outside(book.count_outside(X), X.size, self.estimator, stacklevel=6)
+        if model.cells is not None:
+            feature = np.arange(X.shape[1]) if len(model.cells) > 1 else 0
+            codes = model.cells[feature, codes]
+        listed = len(model.zero) > 0 and np.count_nonzero(codes != model.zero[0]) < (
+            SPARSE * codes.size
+        )
+        usual = model.zero[0] if listed else None
+        small = model.tables.nbytes <= KEPT_BYTES
+        groups = self._kept_tables if small else model.tables.groups()
+        return model.finished(np.hstack([_sum_rows(codes, usual, tables) for tables in groups]))
+
+    @cached_property
+    def _kept_tables(self) -> list[NDArray]:
+        return list(self._model.tables.groups())
 
     def _checked(self, X: Any) -> Any:
         """Return samples, dense or CSR, of a type that scores are made of."""
@@ -132,7 +196,7 @@ class Predictor:
                 f"X has {rows.shape[1]} features, but {self.estimator} is expecting "
                 f"{self.n_features_in_} features as input"
             )
-        if rows.dtype.name in self._dtypes or not self._dtypes:
+        if rows.dtype.name in _FLOATS or self._model.ends is None:
             return rows.astype(rows.dtype.newbyteorder("="), copy=False)
         if rows.dtype.kind not in "biufO":
             raise InputError(f"X has the type {rows.dtype}: expected real numbers")
@@ -142,17 +206,26 @@ class Predictor:
             raise InputError("X: expected real numbers") from None
 
 
-def load_predictor(path: str | Path) -> Predictor:
-    """Return a light object with the predictions of the model in a file.
+def load_predictor(path: str | Path) -> "Predictor | Model":
+    """Return an object with the predictions of the model in a file.
 
-    It has ``predict``, ``decision_function`` and ``predict_proba``, and needs no more than NumPy:
-    loading and a prediction take a tenth of the time and less than half of the memory of
-    :func:`load_model`, most of which are the imports of scikit-learn. The same functions
-    check the file; a refusal is an InputError. Scores of models on codes equal the estimator's to
-    the last bit, other scores to about 1e-6 of the largest.
+    For a model on codes (`CodedSVC`, `CodedSVR`, `CodedRidge`) it is a :class:`Predictor`, which
+    needs no more than NumPy: loading and a prediction take a fifth of a second, where the imports
+    of scikit-learn and numba take two seconds. Its scores are those of the estimator to the last
+    bit. For many rows :func:`load_model` is faster, whose loops are compiled. The model of another
+    estimator is loaded as :func:`load_model` loads it.
 
-    From four million values in a call on, compiled loops (numba) are used where they are installed;
-    on fewer they would take longer to import than they save.
+    Parameters
+    ----------
+    path : str or Path
+        A file that `kmaps train` or ``model.save(path)`` wrote. A file that :func:`load_model`
+        refuses is refused: InputError.
+
+    Returns
+    -------
+    Predictor or estimator
+        It has ``predict``, ``predict_proba`` and ``decision_function`` (the last two not for a
+        regression).
 
     See Also
     --------
@@ -170,135 +243,66 @@ def load_predictor(path: str | Path) -> Predictor:
     >>> predictor.predict(X).tolist(), predictor.decision_function(X).shape
     (['up', 'up', 'right', 'right'], (4,))
     """
-    return predictor_of(ModelFile(path))
+    file = ModelFile(path)
+    if file.estimator not in ON_CODES:
+        from kmaps.models.files import model_of  # imports the estimators
 
-
-def predictor_of(file: ModelFile) -> Predictor:
-    """Return the predictor of an opened file, as :func:`load_predictor` does."""
-    return file.one_of(_READERS)(file)
-
-
-def _coded(file: ModelFile) -> Predictor:
-    given = given_parameters(file)
-    classes, curves, n_problems, multiclass = None, None, 1, "ovr"
+        return model_of(file)
+    parameters = read_parameters(file)
+    classes = curves = None
+    multiclass = "ovr"
+    n_problems = 1
     if file.estimator == "CodedSVC":
-        classes, multiclass = file.labels(), given.multiclass
-        curves = reduction.read_curves(file, given, classes)
+        classes = file.labels()
+        curves = reduction.read_curves(file, parameters, classes)
+        multiclass = parameters.multiclass
         n_problems = reduction.count_problems(len(classes), multiclass)
     model = CodedModel.from_file(file, n_problems)
     file.text("map")
     n_features = model.weights.shape[1]
-
-    def scores(X: NDArray) -> NDArray:
-        loops = "kmaps.svm.coded.training"
-        return model.scores(X) if _worthwhile(X.size, _MANY, loops) else model.plain_scores(X)
-
     return Predictor(
         estimator=file.estimator,
         n_features_in_=n_features,
         classes_=classes,
         feature_names_in_=file.feature_names(n_features),
         record=file.record,
-        _scores=scores,
-        _width=n_problems,
-        _dtypes=() if model.ends is None else ("float64", "float32", "uint8"),
+        _model=model,
         _multiclass=multiclass,
         _curves=curves,
     )
 
 
-def _worthwhile(size: int, many: int, module: str) -> bool:
-    """Return whether to compute by a module with compiled loops, which is imported for it."""
-    if size < many:
-        return False
-    try:
-        import_module(module)
-    except ImportError:
-        return False
-    return True
+def _sum_rows(codes: NDArray, usual: int | None, tables: NDArray) -> NDArray:
+    """Return the sums (n, p) of the rows of tables (d, L, p) that codes (n, d) name.
+
+    Without ``usual`` all codes count; else only those that are another.
+    """
+    size = max(1, _BLOCK_VALUES // (codes.shape[1] * tables.shape[2]))
+    return np.concatenate([_sum_block(block, usual, tables) for block in _row_blocks(codes, size)])
 
 
-def _on_map(file: ModelFile, stored: StoredLinear, outputs: Scores) -> Predictor:
-    def scores(X: NDArray) -> NDArray:
-        return product(outputs(X), stored.coef.T) + stored.intercept
-
-    return _classifier(file, stored, scores, stored.coef.shape[1])
+def _row_blocks(rows: NDArray, size: int) -> Iterator[NDArray]:
+    for start in range(0, len(rows), size):
+        yield rows[start : start + size]
 
 
-def _classifier(
-    file: ModelFile, stored: StoredLinear | StoredKernel, scores: Scores, width: int
-) -> Predictor:
-    return Predictor(
-        estimator=file.estimator,
-        n_features_in_=stored.n_features,
-        classes_=stored.classes,
-        feature_names_in_=None,
-        record=file.record,
-        _scores=scores,
-        _width=width,
-        _dtypes=("float64", "float32"),
-        _multiclass=stored.given.multiclass,
-        _curves=stored.curves,
-    )
+def _sum_block(codes: NDArray, usual: int | None, tables: NDArray) -> NDArray:
+    """Return the sums of `_sum_rows`, each of the bits of `kmaps._loops.forms.sum_codes`.
 
-
-def _random_features(file: ModelFile) -> Predictor:
-    stored = read_random_features(file)
-    made = RandomOutputs(stored)
-
-    def outputs(X: NDArray) -> NDArray:
-        _worthwhile(X.size, _MANY, "numba")
-        return made(X)
-
-    return _on_map(file, stored, outputs)
-
-
-def _landmarks(file: ModelFile) -> Predictor:
-    stored = read_landmarks(file)
-    values = _kernel(stored.landmarks, stored.n_features, stored.given.kernel, stored.sigma)
-    return _on_map(file, stored, values)
-
-
-def _kernel(
-    known: Parts, n_features: int, kernel: str, sigma: float | None, gamma: float = 1.0
-) -> Scores:
-    """Return a function that computes kernel values (n, m) of rows with known ones."""
-    many = _MANY_TERMS // n_rows(known)
-
-    def values(X: NDArray) -> NDArray:
-        if not _worthwhile(X.size, many, "kmaps.gram_matrix"):
-            return kernel_values(X, known, kernel, sigma, gamma)
-        gram = import_module("kmaps.gram_matrix").quick_gram
-        others = csr_or_dense(known, n_features)
-        return gram(X, others, kernel=kernel, gamma=gamma, sigma=sigma)
-
-    return values
-
-
-def _kernel_svc(file: ModelFile) -> Predictor:
-    stored = read_kernel_svc(file)
-    given, dual = stored.given, stored.dual
-    values = _kernel(stored.vectors, stored.n_features, given.kernel, stored.sigma, given.gamma)
-
-    def scores(X: NDArray) -> NDArray:
-        block = values(X)
-        if not isinstance(dual, tuple):
-            return block @ dual.T + stored.intercept
-        data, indices, indptr = dual
-        found = np.empty((len(X), len(stored.intercept)))
-        for k in range(len(stored.intercept)):
-            own = slice(indptr[k], indptr[k + 1])
-            found[:, k] = block[:, indices[own]] @ data[own]
-        return found + stored.intercept
-
-    return _classifier(file, stored, scores, max(n_rows(dual), len(stored.support)))
-
-
-_READERS: dict[str, Callable[[ModelFile], Predictor]] = {  # readers of files, by the estimator
-    "CodedSVC": _coded,
-    "CodedSVR": _coded,
-    "CodedRidge": _coded,
-    "RandomFeatureSVC": _random_features,
-    "LandmarkSVC": _landmarks,
-    "KernelSVC": _kernel_svc,
-}
+    Like there, the k-th value of a row is added to sum k mod 4, and a rest to the first one.
+    """
+    (n, d), width = codes.shape, tables.shape[2]
+    if usual is None:
+        values = tables[np.arange(d), codes]
+        whole = d // _SUMS * _SUMS
+        sums = values[:, :whole].reshape(n, -1, _SUMS, width).sum(axis=1)
+        for k in range(whole, d):
+            sums[:, 0] += values[:, k]
+    else:
+        row, feature = np.nonzero(codes != usual)
+        counts = np.bincount(row, minlength=n)
+        place = np.arange(len(row)) - (np.cumsum(counts) - counts)[row]
+        number = np.where(place < counts[row] // _SUMS * _SUMS, place % _SUMS, 0)
+        sums = np.zeros((n, _SUMS, width), tables.dtype)
+        np.add.at(sums, (row, number), tables[feature, codes[row, feature]])
+    return (sums[:, 0] + sums[:, 1]) + (sums[:, 2] + sums[:, 3])

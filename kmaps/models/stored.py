@@ -1,7 +1,4 @@
-"""The content of files of models on a map of all features, checked without scikit-learn.
-
-Estimators and predictors are made of it (`RandomFeatureSVC.from_file`, `kmaps.load_predictor`).
-"""
+"""The content of files of models on a map of all features, checked."""
 
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -15,9 +12,10 @@ from kmaps.errors import InputError
 from kmaps.maps import MAP_VERSION
 from kmaps.maps.frequencies import FREQUENCY_VERSION
 from kmaps.maps.parameters import check_generalized, check_random_fourier
-from kmaps.svm.losses import CHECKS, MAX_FEATURES, STORED
+from kmaps.svm.losses import MAX_FEATURES
 from kmaps.svm.model_file import ModelFile, n_rows
 from kmaps.svm.reduction import Probabilities, count_problems, read_curves
+from kmaps.svm.stored import read_parameters
 
 _VERSIONS = {"frequency_version": FREQUENCY_VERSION, "map_version": MAP_VERSION}
 
@@ -37,19 +35,10 @@ class StoredLinear:
     landmarks: Any = None  # (m, d): `Parts`
 
 
-def given_parameters(file: ModelFile) -> Any:
-    """Return the parameters in a file as attributes, or refuse them."""
-    file.check_parameters(STORED[file.estimator])
-    given = SimpleNamespace(**file.parameters)
-    with file.checking():
-        CHECKS[file.estimator](given)
-    return given
-
-
 def read_random_features(file: ModelFile) -> StoredLinear:
     """Return the content of a file of `RandomFeatureSVC`."""
     _check_versions(file)
-    given = given_parameters(file)
+    given = read_parameters(file)
     classes = file.labels()
     curves = read_curves(file, given, classes)
     n_problems = count_problems(len(classes), given.multiclass)
@@ -86,7 +75,7 @@ def _check_versions(file: ModelFile) -> None:
 
 def read_landmarks(file: ModelFile) -> StoredLinear:
     """Return the content of a file of `LandmarkSVC`."""
-    given, sigma = given_parameters(file), file.fitted.get("sigma")
+    given, sigma = read_parameters(file), file.fitted.get("sigma")
     if not (is_number(sigma) and sigma > 0) or given.sigma not in (None, sigma):
         raise file.damaged(f"sigma is {sigma!r}, expected the width that was trained with")
     classes = file.labels()

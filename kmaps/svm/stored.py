@@ -1,4 +1,4 @@
-"""The content of a file of `KernelSVC`, checked without scikit-learn."""
+"""Parameters in files, and the content of a file of `KernelSVC`, checked without scikit-learn."""
 
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps.svm.losses import STORED, check_kernel_svc
+from kmaps.svm.losses import CHECKS, STORED, check_kernel_svc
 from kmaps.svm.model_file import ModelFile, Parts, n_rows
 from kmaps.svm.reduction import Probabilities, count_problems, read_curves
 
@@ -27,6 +27,15 @@ class StoredKernel:
     dual: Parts  # (P, s)
     support: NDArray[np.int64]  # (s,)
     intercept: NDArray[np.float64]  # (P,)
+
+
+def read_parameters(file: ModelFile) -> Any:
+    """Return the parameters in a file as attributes, or refuse them."""
+    file.check_parameters(STORED[file.estimator])
+    parameters = SimpleNamespace(**file.parameters)
+    with file.checking():
+        CHECKS[file.estimator](parameters)
+    return parameters
 
 
 def read_kernel_svc(file: ModelFile) -> StoredKernel:

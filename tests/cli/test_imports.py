@@ -9,8 +9,6 @@ import numpy as np
 import pytest
 from commands import python
 
-from kmaps import CodedSVC
-
 ROOT = Path(__file__).resolve().parents[2]
 HEAVY = ["sklearn", "numba", "pandas", "scipy", "matplotlib", "rich", "liblinear", "libsvm"]
 PROGRAM = """
@@ -80,9 +78,6 @@ READING = [
     ["train", "bad.csv", "model.npz", "--label-column", "kind"],
 ]
 
-# A small file is encoded by the homogeneous map, and predicted by a model on codes.
-LIGHT = [["encode", "X.npy", "Z.npy"], ["predict", "coded.npz", "X.npy", "p.txt"]]
-
 
 def codes_and_imports(folder, watched, commands):
     """Yield the exit code of each command, run in one process, and which modules are loaded."""
@@ -98,14 +93,7 @@ def codes_and_imports(folder, watched, commands):
 
 
 def test_what_answers_at_once_imports_nothing_heavy(tmp_path):
-    commands = [
-        *COMMANDS,
-        *((arguments, 2) for arguments in READING),
-        *((arguments, 0) for arguments in LIGHT),
-    ]
-    X = np.random.default_rng(0).random((20, 3), dtype=np.float32)
-    np.save(tmp_path / "X.npy", X)
-    CodedSVC().fit(X, np.arange(20) % 2).save(tmp_path / "coded.npz")
+    commands = [*COMMANDS, *((arguments, 2) for arguments in READING)]
     (tmp_path / "in.npy").write_bytes(b"")
     for name, content in {"npz": "x", "csv": "a,b\n1,2\n1,x\n", "svm": "1 1:1\n1 1:x\n"}.items():
         (tmp_path / f"bad.{name}").write_text(content)

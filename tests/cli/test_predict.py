@@ -1,8 +1,5 @@
 """kmaps predict: labels, scores and probabilities in every format."""
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +8,7 @@ import pytest
 from commands import kmaps, refused
 from sklearn.datasets import load_svmlight_file
 
-from kmaps import CodedSVC, HomogeneousMap
+from kmaps import CodedSVC
 
 RNG = np.random.default_rng(0)
 X = RNG.gamma(1.0, size=(90, 6)).astype(np.float32)
@@ -130,7 +127,6 @@ def test_what_has_no_place(models):
 def test_threads_are_pinned(models, monkeypatch):
     from kmaps.thread_pool import num_threads
 
-    monkeypatch.setattr("kmaps.cli.array_files.SMALL", -1)  # a small file takes one
     seen = []
     of = CodedSVC.decision_function
     monkeypatch.setattr(
@@ -140,34 +136,3 @@ def test_threads_are_pinned(models, monkeypatch):
     predict(models, "numbers", "p.npy", "--threads", "3")
     assert (seen, num_threads()) == ([3], before)
     assert "0 is not in the range" in predict(models, "numbers", "p", "--threads=0", code=2).stderr
-
-
-def light(*args):
-    """Run a command in a process that has loaded nothing else."""
-    run = [sys.executable, "-m", "kmaps", *map(str, args)]
-    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[2])}
-    done = subprocess.run(run, env=environment, capture_output=True, text=True)
-    assert not done.returncode, done.stderr
-    return done
-
-
-@pytest.mark.parametrize("name", ["words", "two"])
-def test_a_small_file_gives_the_bytes_of_a_large_one(models, name, monkeypatch):
-    """Without scikit-learn, and with it; warnings too."""
-    np.save("X.npy", np.vstack([X, 100 * X[:1]]))
-    arguments = "X.npy", "p.csv", "--scores", "--proba", "--force"
-    alone = light("predict", models[0] / f"{name}.npz", *arguments)
-    expected = Path("p.csv").read_bytes()
-    monkeypatch.setattr("kmaps.cli.array_files.SMALL", -1)
-    said = kmaps("predict", models[0] / f"{name}.npz", *arguments)
-    assert Path("p.csv").read_bytes() == expected
-    assert said.stderr == alone.stderr
-    assert said.stderr.startswith("warning: ")
-
-
-def test_a_small_file_is_encoded_as_a_large_one_is():
-    light("encode", "X.npy", "alone.npy", "--order", 2)
-    kmaps("encode", "X.npy", "Z.npy", "--order", 2)
-    expected = HomogeneousMap(order=2).fit_transform(X)
-    np.testing.assert_array_equal(np.load("alone.npy"), expected)
-    assert Path("alone.npy").read_bytes() == Path("Z.npy").read_bytes()

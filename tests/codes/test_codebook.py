@@ -53,7 +53,7 @@ def test_float32_has_the_code_of_its_float64(levels):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_buckets_find_what_the_search_finds(levels, dtype):
     book = one(levels)
-    search = book._searches[np.dtype(dtype)]
+    search = book.fastest_search(dtype)
     assert isinstance(search, _Bucketed)
     rng = np.random.default_rng(2)
     anywhere = rng.random((40, 50)) ** 3 * levels[-1]
@@ -74,7 +74,7 @@ def test_each_feature_has_buckets_of_its_own(dtype):
     rows = [UNEQUAL, [1, 3, 5], 50 * ROOTS[1:], [7], np.r_[0, 2.0 ** np.arange(-3, 4)], MANY[::9]]
     levels = pad_levels(rows)
     book = Codebook(levels, levels[:, 0], levels[:, -1])
-    search = book._searches[np.dtype(dtype)]
+    search = book.fastest_search(dtype)
     assert isinstance(search, _Bucketed)
     edges = np.array([np.resize((row[1:] + row[:-1]) / 2, 8) for row in levels]).T.astype(dtype)
     steps = [np.nextafter(edges, -9), edges, np.nextafter(edges, 99)]
@@ -88,8 +88,8 @@ def test_each_feature_has_buckets_of_its_own(dtype):
 
 
 def test_edges_that_share_a_bucket_are_searched():
-    assert isinstance(one(1 + MANY / 1e6)._searches[np.dtype(np.float32)], _Sorted)
-    assert isinstance(one(UNEQUAL - 0.2)._searches[np.dtype(np.float32)], _Sorted)
+    assert isinstance(one(1 + MANY / 1e6).fastest_search(np.float32), _Sorted)
+    assert isinstance(one(UNEQUAL - 0.2).fastest_search(np.float32), _Sorted)
 
 
 @given(

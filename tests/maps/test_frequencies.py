@@ -8,7 +8,6 @@ from scipy.sparse import csr_array
 from scipy.stats import chi, kstest, norm
 
 from kmaps._loops import fourier as loops
-from kmaps._loops import plain
 from kmaps.maps import frequencies
 from kmaps.maps.frequencies import STRUCTURES, lengths, normals, words
 
@@ -84,8 +83,8 @@ def test_turns_that_are_not_finite_are_told(dtype, bad):
 
 def test_polynomials_interpolate_at_chebyshev_nodes():
     for coefficients, function in (
-        (plain.SINE, lambda v: np.sin(2 * np.pi * np.sqrt(v)) / np.sqrt(v)),
-        (plain.COSINE, lambda v: np.cos(2 * np.pi * np.sqrt(v))),
+        (loops.SINE, lambda v: np.sin(2 * np.pi * np.sqrt(v)) / np.sqrt(v)),
+        (loops.COSINE, lambda v: np.cos(2 * np.pi * np.sqrt(v))),
     ):
         n = len(coefficients)
         nodes = (1 + np.cos((2 * np.arange(n) + 1) * np.pi / (2 * n))) / 128

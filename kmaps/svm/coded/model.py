@@ -24,7 +24,7 @@ from kmaps.array_api import (
     whole,
 )
 from kmaps.checks import MAX_LEVELS
-from kmaps.codes.codebook import SPARSE, Codebook
+from kmaps.codes.codebook import Codebook
 from kmaps.errors import ConfigError
 from kmaps.matrices import issparse
 from kmaps.svm.model_file import ModelFile
@@ -38,7 +38,7 @@ if TYPE_CHECKING:  # training and large data need compiled loops and scikit-lear
 
 _TOGETHER = 16  # problems in one vector
 _MOST_PROBLEMS = 4096  # problems whose functions are summarised at once
-_KEPT = 1 << 28  # bytes of tables to keep; larger ones are made again for each group of problems
+KEPT_BYTES = 1 << 28  # of tables to keep; larger ones are made again for each group of problems
 _BLOCK_VALUES = 1 << 16
 _BLOCK_SCORES = 1 << 24  # scores of features, looked up at once for arrays of other libraries
 _BLOCK_CODES, _MOST_BLOCKS = 1 << 22, 8
@@ -85,7 +85,7 @@ class ScoreTables:
         scores = np.empty((n, len(self.weights)), self.dtype)
         per_row = max(1, len(rows.codes) // max(1, n))
         column = 0
-        for table, lanes, width in self._kept if self.nbytes <= _KEPT else self._made():
+        for table, lanes, width in self._kept if self.nbytes <= KEPT_BYTES else self._made():
             out = np.empty((n, lanes), self.dtype)
 
             def block(
@@ -105,19 +105,7 @@ class ScoreTables:
             column += width
         return scores
 
-    def score_plainly(self, codes: NDArray[np.uint8], zero: NDArray[np.intp]) -> NDArray:
-        """Return the same as :meth:`score` of `rows_of`, from codes (n, d), by NumPy alone."""
-        from kmaps._loops.plain import sum_rows
-
-        listed = len(zero) > 0 and np.count_nonzero(codes != zero[0]) < SPARSE * codes.size
-        groups = self._whole if self.nbytes <= _KEPT else self._each()
-        return np.hstack([sum_rows(codes, zero[0] if listed else None, one) for one in groups])
-
-    @cached_property
-    def _whole(self) -> list[NDArray]:
-        return list(self._each())
-
-    def _each(self) -> Iterator[NDArray]:
+    def groups(self) -> Iterator[NDArray]:
         """Yield the tables (d, L, p) of each group of problems."""
         for start in range(0, len(self.weights), _TOGETHER):
             yield self.values(slice(start, start + _TOGETHER)).astype(self.dtype, copy=False)
@@ -126,7 +114,7 @@ class ScoreTables:
         """Yield the tables (d · L · lanes,) of each group of problems, and how many these are."""
         from kmaps._loops.vectors import aligned_zeros
 
-        for values in self._each():
+        for values in self.groups():
             width = values.shape[2]
             lanes = next(lanes for lanes in (1, 4, 8, 16) if width <= lanes)
             table = aligned_zeros(values.shape[0] * values.shape[1] * lanes, self.dtype)
@@ -289,20 +277,12 @@ class CodedModel:
         cells = self.cells[features] if len(self.cells) > 1 else self.cells
         return np.take_along_axis(values, cells[:, :, None].astype(np.intp), axis=1)
 
-    def plain_scores(self, X: NDArray) -> NDArray[np.float64]:
-        """Return :meth:`scores` of dense samples, to the last bit, by NumPy alone."""
-        if self.book is None:
-            check_codes(X, None, self.levels.shape[1])
-        codes = X if self.book is None else self.book.to_codes(X, "CodedSVC")
-        if self.cells is not None:
-            codes = self.cells[np.arange(X.shape[1]) if len(self.cells) > 1 else 0, codes]
-        return self._finished(self.tables.score_plainly(codes, self.zero))
-
     def score_rows(self, rows: "CodeRows") -> NDArray[np.float64]:
         """Return the scores (n, P) of rows of the tables."""
-        return self._finished(self.tables.score(rows))
+        return self.finished(self.tables.score(rows))
 
-    def _finished(self, sums: NDArray) -> NDArray[np.float64]:
+    def finished(self, sums: NDArray) -> NDArray[np.float64]:
+        """Return the scores (n, P) of sums of table values, which lack the intercepts."""
         scores = sums + self.intercept
         if self.calibration is None:
             return scores
