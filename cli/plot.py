@@ -7,7 +7,7 @@ import click
 
 from kmaps.cli.completing import measures, names
 from kmaps.cli.flags import FILE, PATH, say
-from kmaps.errors import ConfigError, NothingMeasured, suggest
+from kmaps.errors import ConfigError, DataError, NothingMeasured, suggest
 
 if TYPE_CHECKING:
     from kmaps.bench.records.columns import Record
@@ -65,7 +65,8 @@ def command(
     RESULTS is a records.jsonl or the folder it is in. A line joins the rows that no other row
     beats, the Pareto front; the others are pale. Bars are standard deviations
     over splits or draws. --figure NAME draws one of the figures of `kmaps run`, without the times
-    that were taken while other work ran. In PDF and SVG files letters stay text.
+    that were taken while other work ran. In PDF and SVG files letters stay text. Where the arrays
+    of a figure are not there, as in published runs, an installed browser makes its PNG of NAME.svg.
     """
     from kmaps.bench.figures import check_figure
     from kmaps.bench.records.file import read_records, records_path
@@ -98,7 +99,17 @@ def _draw_figure(records: list["Record"], name: str, folder: Path, out: Path) ->
     measured = [record for record in records if record["status"] == "ok"]
     if not measured:
         raise NothingMeasured(f"{folder}: has no measured cell to draw")
-    known[name].write(name, without_doubtful_times(measured), folder, out)
+    svg = folder / f"{name}.svg"
+    try:
+        known[name].write(name, without_doubtful_times(measured), folder, out)
+    except DataError:  # published runs come without the arrays of their figures
+        if out.suffix != ".png" or not svg.exists():
+            raise
+        from kmaps.bench.report.browser import png_of_svg
+        from kmaps.io import atomic_file
+
+        with atomic_file(out, force=True) as file:
+            file.write(png_of_svg(svg))
 
 
 def _draw_front(

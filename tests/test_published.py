@@ -85,9 +85,11 @@ def test_the_page_is_what_its_records_give(name, tmp_path):
     assert page.read_bytes() == (RESULTS / name / "README.md").read_bytes()
 
 
-def test_every_figure_is_written_as_svg_too():
-    missing = [png for png in RESULTS.rglob("*.png") if not png.with_suffix(".svg").is_file()]
-    assert missing == [RESULTS / "caltech101-words/features.png"]  # photographs: 2.4 MB as SVG
+def test_figures_are_small_svg_files():
+    assert [*RESULTS.rglob("*.png")] == [RESULTS / "caltech101-words/features.png"]
+    sizes = {str(path): path.stat().st_size for path in RESULTS.rglob("*.svg")}
+    assert len(sizes) >= 70
+    assert {path: size for path, size in sizes.items() if size > 300_000} == {}
 
 
 def test_the_page_on_all_runs_is_what_they_give(tmp_path):

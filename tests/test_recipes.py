@@ -81,7 +81,7 @@ def test_a_kind_is_one_folder_one_line_and_one_yaml(changed):
     assert len(first) == N_CELLS
     assert all(r["threads"] == 1 and r["jobs"] == 2 and r["encode_s"] > 0 for r in first)
     assert all(0 < r["linf"] < 0.3 for r in first)
-    assert (out / "lengths.png").stat().st_size > 1000
+    assert (out / "lengths.svg").stat().st_size > 1000
     assert "nothing to do" in kmaps("run", "long.yaml", "--out", "out").stderr
 
     # Gated, by the column that the kind says is judged.
@@ -94,7 +94,7 @@ def test_a_kind_is_one_folder_one_line_and_one_yaml(changed):
     kmaps("report", "out")
     page = (out / "README.md").read_text()
     assert f"## Lengths\n\nThere are {N_CELLS} of them." in page
-    assert "![lengths.png](lengths.png)" in page
+    assert "![lengths.svg](lengths.svg)" in page
 
     # Refused: a mistake in the file.
     (folder / "long.yaml").write_text(EXPERIMENT.replace("values", "valeus"))

@@ -30,9 +30,16 @@ def page_of(folder: Path) -> Page:
         correct=read_correct(folder, records),
         numbers=list(compare(numbers_of(name), {name: sure})),
         sections=shown.sections(sure),
-        figures=sorted(folder.glob("*.png")),
+        figures=figures_in(folder),
         notes=read_text(notes) if notes.exists() else "",
     )
+
+
+def figures_in(folder: Path) -> list[Path]:
+    """Return the figures in a folder by name: the SVG file of each, or a PNG file without one."""
+    drawn = {path.stem: path for path in folder.glob("*.png")}
+    drawn |= {path.stem: path for path in folder.glob("*.svg")}
+    return [drawn[name] for name in sorted(drawn)]
 
 
 def _said(folder: Path, name: str) -> tuple[str, list[dict[str, Any]]]:

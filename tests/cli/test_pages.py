@@ -1,20 +1,22 @@
 """A page in all its forms: nothing in it becomes markup, and nothing of it is left out unsaid."""
 
 import json
+import re
 import shutil
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 from commands import kmaps, refused, write_records
+from PIL import Image
 
-from kmaps.bench.report import document
+from kmaps.bench.report import browser, document
 from kmaps.bench.report.document import Code, Folded, Page, Picture, Section, Table, Text
 from kmaps.bench.report.forms import Markdown
 from tests.bench.report.test_forms import NAMES
 from tests.bench.sample_records import record
 
-BROWSER = any(map(shutil.which, document._BROWSERS))
+BROWSER = any(map(shutil.which, browser._BROWSERS))
 PNG = b"\x89PNG\r\n\x1a\n"
 NAMES = [*NAMES, "{{ 7 * 7 }}{% raw %}", "a\x1b[31m\u202eb", '" onload="x', "$x$ \\input{y}"]
 
@@ -105,7 +107,19 @@ def test_what_is_no_run_is_one_line():
 def test_a_pdf_is_printed_by_a_browser(monkeypatch):
     with monkeypatch.context() as without:
         without.setattr(shutil, "which", lambda name: None)
-        assert "a browser prints pages in PDF (chromium, " in refused("report", ".", "-o", "p.pdf")
+        assert "chromium" in refused("report", ".", "-o", "p.pdf")
     if BROWSER:
         kmaps("report", ".", "-o", "p.pdf")
         assert Path("p.pdf").read_bytes().startswith(b"%PDF-")
+
+
+@pytest.mark.skipif(not BROWSER, reason="no browser is installed")
+def test_the_png_of_a_figure_without_its_arrays_is_made_of_its_svg(tmp_path):
+    published = Path(__file__).parents[2] / "results" / "hkm-figure2-universal"
+    png = tmp_path / "errors.png"
+    kmaps("plot", str(published), "--figure", "errors", "-o", str(png))
+    svg = (published / "errors.svg").read_text()
+    _, _, width, height = map(float, re.search(r'viewBox="([^"]+)"', svg)[1].split())
+    with Image.open(png) as image:
+        assert image.size == (2 * round(width), 2 * round(height))
+        assert len(image.convert("RGB").getcolors(1 << 24)) > 50

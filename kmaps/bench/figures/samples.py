@@ -118,8 +118,12 @@ def _strokes(
     colors = np.zeros((len(lines), 4))
     colors[:, 0] = 0.8
     colors[:, 3] = strength.ravel()
-    seen = colors[:, 3] > 1 / 255  # invisible pixels would only make files larger
-    ax.add_collection(LineCollection(lines[seen], colors=colors[seen], linewidths=1.2))
+    visible = colors[:, 3] > 1 / 255
+    # Thousands of strokes are smaller as one image than as lines of an SVG.
+    strokes = LineCollection(
+        lines[visible], colors=colors[visible], linewidths=1.2, rasterized=True
+    )
+    ax.add_collection(strokes)
 
 
 # ---- words

@@ -1,6 +1,7 @@
 """The one style of the figures: colours, markers, sizes, axes, legends, files."""
 
 import re
+from base64 import b64decode, b64encode
 from collections.abc import Iterable, Sequence
 from io import BytesIO
 from pathlib import Path
@@ -30,7 +31,13 @@ DASHES = ("-", "--", "-.")
 DPI = 150
 HEAT_DPI = 110  # more would make heat maps larger, not sharper
 
-_AS_TEXT = {"pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "kmaps"}
+_AS_TEXT = {
+    "pdf.fonttype": 42,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "kmaps",
+    "font.sans-serif": ["DejaVu Sans", "Verdana"],  # an SVG repeats this list in every text
+}
+_EMBEDDED_PNG = re.compile(rb"data:image/png;base64,([A-Za-z0-9+/=\s]+)")
 
 WHITE_EDGE = {"markeredgecolor": "white", "markeredgewidth": 0.6}
 EXACT_WIDTH = 2.4
@@ -183,7 +190,28 @@ def save(figure: Figure, path: Path) -> None:
     undated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
     with rc_context(_AS_TEXT):
         figure.savefig(drawn, format=form, dpi=DPI, metadata=undated.get(form))
+    if form == "svg":
+        drawn = BytesIO(_EMBEDDED_PNG.sub(_with_palette, drawn.getvalue()))
     _write(drawn, path)
+
+
+def _with_palette(embedded: re.Match[bytes]) -> bytes:
+    """Return an image that an SVG embeds with at most 256 colours, where this makes it smaller."""
+    content = b64decode(embedded[1])
+    with Image.open(BytesIO(content)) as image:
+        opaque = image.convert("RGBA").getextrema()[3] == (255, 255)
+        if opaque:
+            indexed = image.convert("RGB").quantize(
+                method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
+            )
+        else:  # the only method that keeps transparency
+            indexed = image.convert("RGBA").quantize(
+                method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE
+            )
+    smaller = BytesIO()
+    indexed.save(smaller, format="PNG", optimize=True)
+    shortest = min(content, smaller.getvalue(), key=len)
+    return b"data:image/png;base64," + b64encode(shortest)
 
 
 def _write(drawn: BytesIO, path: Path, palette: Image.Image | None = None) -> None:

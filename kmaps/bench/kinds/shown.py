@@ -90,7 +90,7 @@ class Shown:
 def draw_figures(
     figures: Mapping[str, Figure], records: Sequence[Record], folder: Path, *, again: bool
 ) -> None:
-    """Draw, as PNG and SVG files, the figures that are not there, or all ``again``.
+    """Draw, as SVG files, the figures that are not there, or all ``again``.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def draw_figures(
     wanted = {
         name: figure
         for name, figure in figures.items()
-        if again or not (folder / f"{name}.png").exists()
+        if again or not (folder / f"{name}.svg").exists()
     }
     measured = [record for record in records if record["status"] == "ok"]
     if not wanted or not measured:
@@ -109,5 +109,4 @@ def draw_figures(
     for name, figure in wanted.items():
         # A figure of some rows alone may be empty; `kmaps plot --figure` reports it.
         with suppress(NothingMeasured):
-            for suffix in (".svg", ".png"):
-                figure.write(name, ok, folder, folder / f"{name}{suffix}")
+            figure.write(name, ok, folder, folder / f"{name}.svg")

@@ -5,18 +5,14 @@ What folds is in every form but Markdown and text, which are short.
 """
 
 import json
-import os
-import shutil
-import subprocess
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from kmaps.bench.report import forms
+from kmaps.bench.report import browser, forms
 from kmaps.errors import InputError, printable
 
 if TYPE_CHECKING:
@@ -27,8 +23,6 @@ MOST_BYTES = 2_000_000  # the largest page in HTML; its figures take at most hal
 
 _MOST_ROWS = (10_000, 1_000, 100, 10)  # rows of each table, tried until the page is small enough
 _IMAGES = {".svg": "image/svg+xml", ".png": "image/png"}
-_BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
-_SECONDS = 120  # the limit for printing
 _SCROLLS = '<div class="table" role="region" tabindex="0" aria-label="Numbers of the findings">'
 _BEGINS = (b"\x89PNG\r\n", b"<?xml", b"<svg")
 
@@ -154,21 +148,19 @@ def as_html(page: Page, *, opened: bool = False) -> str:
 
 def _embedded() -> Callable[[Picture], str]:
     """Return a function that gives an image's bytes as its address, as long as there is room."""
-    known: dict[Path, str] = {}
+    addresses: dict[Path, str] = {}
 
-    def address(of: Picture) -> str:
-        if of.path not in known:
-            known[of.path] = ""
-            room = MOST_BYTES // 2 - sum(map(len, known.values()))
-            drawn = of.path.with_suffix(".svg")  # sharper, if not too large
-            for path in (drawn, of.path):
-                if path.is_file() and path.stat().st_size < 0.7 * room:
-                    content = path.read_bytes()
-                    if content.startswith(_BEGINS):
-                        data = b64encode(content).decode()
-                        known[of.path] = f"data:{_IMAGES[path.suffix]};base64,{data}"
-                        break
-        return known[of.path]
+    def address(picture: Picture) -> str:
+        path = picture.path
+        if path not in addresses:
+            addresses[path] = ""
+            room = MOST_BYTES // 2 - sum(map(len, addresses.values()))
+            if path.is_file() and path.stat().st_size < 0.7 * room:
+                content = path.read_bytes()
+                if content.startswith(_BEGINS):
+                    data = b64encode(content).decode()
+                    addresses[path] = f"data:{_IMAGES[path.suffix]};base64,{data}"
+        return addresses[path]
 
     return address
 
@@ -205,23 +197,7 @@ def _block(text: str) -> "Markup":
 
 def as_pdf(page: Page) -> bytes:
     """Return a page as a browser prints it; an InputError says that none is installed."""
-    browser = next(filter(None, map(shutil.which, _BROWSERS)), None)
-    if browser is None:
-        raise InputError(
-            f"a browser prints pages in PDF ({', '.join(_BROWSERS)}), and none is on the path; "
-            "install one, or write .html and print it"
-        )
-    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        source, out = Path(folder, "page.html"), Path(folder, "page.pdf")
-        source.write_text(as_html(page, opened=True), "utf-8")
-        command = [browser, "--headless", "--disable-gpu", "--no-pdf-header-footer"]
-        command += ["--no-sandbox"] * (getattr(os, "geteuid", lambda: 1)() == 0)  # not for root
-        command += [f"--user-data-dir={folder}/profile", f"--print-to-pdf={out}", source.as_uri()]
-        done = subprocess.run(command, capture_output=True, timeout=_SECONDS, check=False)
-        if not out.is_file():
-            last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
-            raise InputError(f"{browser} printed no page: {''.join(last) or done.returncode}")
-        return out.read_bytes()
+    return browser.pdf_of_html(as_html(page, opened=True))
 
 
 FORMS: dict[str, Callable[[Page], bytes]] = {

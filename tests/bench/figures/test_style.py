@@ -2,10 +2,13 @@
 
 import errno
 import os
+from base64 import b64decode
+from io import BytesIO
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from matplotlib import colormaps
 from matplotlib.figure import Figure
 from PIL import Image
 
@@ -77,6 +80,18 @@ def test_names_are_text_in_figures(tmp_path):
     for name in "abcd":
         texts = "".join(ElementTree.parse(tmp_path / f"{name}.svg").getroot().itertext())
         assert r"$\frac$^ \x1b\ud800 <&" in texts
+
+
+def test_an_svg_embeds_images_with_few_colours(tmp_path):
+    figure = Figure(figsize=(3, 3))
+    figure.subplots().imshow(np.random.default_rng(0).random((200, 200)), interpolation="none")
+    style.save(figure, tmp_path / "a.svg")
+    [embedded] = style._EMBEDDED_PNG.findall((tmp_path / "a.svg").read_bytes())
+    with Image.open(BytesIO(b64decode(embedded))) as image:
+        assert (image.mode, image.size) == ("P", (200, 200))
+        shown = np.asarray(image.convert("RGB"), float)
+    drawn = 255 * colormaps["viridis"](np.random.default_rng(0).random((200, 200)))[..., :3]
+    assert np.abs(shown - drawn).mean() < 1.5  # measured: 0.49 of 255
 
 
 def test_a_png_keeps_rare_colours(tmp_path):
