@@ -76,18 +76,18 @@ def _lines(row: list[str], widths: list[int], indent: str, n_columns: int) -> li
 
 
 def _maps() -> list[Row]:
-    from kmaps.maps import MAPS, described
+    from kmaps.maps import MAPS
 
     rows = []
     for name in MAPS:
         try:
-            found = described(name)
+            cls = MAPS[name]
         except ConfigError as error:
             rows.append({"name": name, "class": "", "source": "", "paper": str(error)})
             continue
-        papers = [_title(word) for word in re.findall(r"\w+", found.source) if word in PAPERS]
+        papers = [_title(word) for word in re.findall(r"\w+", cls.source) if word in PAPERS]
         said = "; ".join(filter(None, [*papers, MAPS.package_of(name)]))
-        rows.append({"name": name, "class": found.name, "source": found.source, "paper": said})
+        rows.append({"name": name, "class": cls.__name__, "source": cls.source, "paper": said})
     return rows
 
 

@@ -9,15 +9,17 @@ name as ``map_name`` and the parameters that were given as further keyword argum
 import inspect
 import re
 from collections.abc import Iterable, Sequence
-from functools import partial
-from typing import Any, ClassVar
+from contextlib import suppress
+from types import NoneType, UnionType
+from typing import Any, ClassVar, Literal, Union, get_args, get_origin
 
 import click
+from click.shell_completion import CompletionItem
 
 from kmaps.cli.completing import kernels, names
 from kmaps.cli.flags import GroupedCommand
 from kmaps.errors import ConfigError, suggest
-from kmaps.maps import MAPS, described, refuse_parameters
+from kmaps.maps import MAPS, refuse_parameters, signature_of
 
 DEFAULT_MAP = "homogeneous"
 EXPONENTIAL_MAP = "generalized-rbf"  # for --kernel exp-chi2, exp-js, …
@@ -25,7 +27,7 @@ _META = "kmaps.map_options"
 
 
 class AnyValue(click.ParamType):
-    """The type of parameters that may be None: a number, a word, true, false or none."""
+    """The type of parameters without annotation: a number, a word, true, false or none."""
 
     name = "value"
 
@@ -122,46 +124,116 @@ def _known(name: str) -> str:
     return name
 
 
+class AnnotatedValue(click.ParamType):
+    """The type of a map's parameter that is annotated with a union or with words.
+
+    The first member that reads the text gives the value. Text that none reads is left to the map,
+    whose check names what it expects.
+    """
+
+    name = "value"
+
+    def __init__(self, members: Sequence[Any]) -> None:
+        self.words = {str(member): member for member in members if not isinstance(member, type)}
+        self.types = [member for member in _TYPES if member in members]
+        self.takes_none = NoneType in members
+        self.choices = [*self.words, *(["none"] if self.takes_none else [])]
+        self.metavar = "|".join([_TYPES[one].name.upper() for one in self.types] + self.choices)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the value in Python's type, but "none" as the word: None means not given."""
+        if not isinstance(value, str):
+            return value
+        if self.takes_none and value.lower() == "none":
+            return "none"
+        if value in self.words:
+            return self.words[value]
+        for member in self.types:
+            with suppress(click.BadParameter):
+                return _TYPES[member].convert(value, param, ctx)
+        return value
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        """Return the words that complete what is typed."""
+        return [CompletionItem(word) for word in self.choices if word.startswith(incomplete)]
+
+
+_TYPES: dict[type, click.ParamType] = {
+    bool: click.BOOL,
+    int: click.INT,
+    float: click.FLOAT,
+    str: click.STRING,
+}
+
+
+def _option_type(parameter: inspect.Parameter) -> click.ParamType | None:
+    """Return the type of a parameter's option by its annotation; None: text cannot give it."""
+    annotation = parameter.annotation
+    if annotation is inspect.Parameter.empty or isinstance(annotation, str):
+        return _TYPES.get(type(parameter.default), AnyValue())
+    members = _members(annotation)
+    readable = [member for member in members if member in _TYPES or not isinstance(member, type)]
+    if not readable:
+        return None
+    if len(members) == 1 and members[0] in _TYPES:
+        return _TYPES[members[0]]
+    if readable == [str]:  # the name of a function, such as a kernel
+        return click.STRING
+    return AnnotatedValue(members)
+
+
+def _members(annotation: Any) -> list[Any]:
+    """Return the types of an annotation, and in place of a `Literal` its words."""
+    if get_origin(annotation) in (Union, UnionType):
+        return [member for part in get_args(annotation) for member in _members(part)]
+    if get_origin(annotation) is Literal:
+        return list(get_args(annotation))
+    return [get_origin(annotation) or annotation]
+
+
 def map_options(name: str) -> list[click.Option]:
-    """Return one option for each parameter of a map, typed by its default."""
-    found = described(_known(name))
-    documented = _documented(found.doc)
+    """Return one option for each parameter of a map that text can give."""
+    signature = signature_of(_known(name))
+    texts = _documented(MAPS[name].__doc__ or "")
     options = []
-    for key, value in found.parameters.items():
-        kinds, text = documented.get(key, ("", ""))
-        if kinds.startswith("AdditiveMap"):  # an option cannot give a map with parameters
+    for key, parameter in signature.parameters.items():
+        value_type = _option_type(parameter)
+        if value_type is None:
             continue
-        default = "none" if value is None else value
-        mixed = kinds.endswith(("or None", "or int"))
-        kind = None if mixed else _TYPES.get(type(value))
-        choices = re.findall(r'"([^"]+)"', kinds) if kinds.startswith("{") else []
+        default = "none" if parameter.default is None else parameter.default
+        metavar = value_type.metavar if isinstance(value_type, AnnotatedValue) else None
         options.append(
             click.Option(
                 [f"--{key.replace('_', '-')}", *_SHORT.get(key, []), key],
-                type=kind or AnyValue(),
-                metavar="|".join(choices) or None,
-                shell_complete=names(kernels if key == "kernel" else partial(iter, choices)),
-                help=f"{text} [default: {default}]".lstrip(),
+                type=value_type,
+                metavar="NAME" if key == "kernel" else metavar,
+                shell_complete=names(kernels) if key == "kernel" else None,
+                help=f"{texts.get(key, '')} [default: {default}]".lstrip(),
             )
         )
     return options
 
 
 _SHORT = {"n_frequencies": ["-m"]}
-_TYPES = {bool: click.BOOL, int: click.INT, float: click.FLOAT, str: click.STRING}
 
 
-def _documented(docstring: str) -> dict[str, tuple[str, str]]:
-    """Return the type and the first sentence of each parameter in a numpydoc docstring."""
+def _documented(docstring: str) -> dict[str, str]:
+    """Return the first sentence on each parameter in a numpydoc docstring."""
     section = re.search(
         r"^Parameters\n-+\n(.*?)(?=^\w[^\n]*\n-+\n|\Z)",
         inspect.cleandoc(docstring),
         re.DOTALL | re.MULTILINE,
     )
     entries = re.findall(
-        r"^(\w+) *: *([^\n]*)\n((?:[ \t]+[^\n]*\n?)*)", section[1] if section else "", re.MULTILINE
+        r"^(\w+(?:, \w+)*)(?: *:[^\n]*)?\n((?:[ \t]+[^\n]*\n?)*)",
+        section[1] if section else "",
+        re.MULTILINE,
     )
-    return {name: (kinds, _first_sentence(text)) for name, kinds, text in entries}
+    return {
+        name: _first_sentence(text) for several, text in entries for name in several.split(", ")
+    }
 
 
 def _first_sentence(text: str) -> str:

@@ -1,7 +1,8 @@
 """Each map does what it says it can do, and says nothing else; no list of names is kept here."""
 
-import inspect
 from functools import cache
+from types import UnionType
+from typing import Literal, Union, get_args, get_origin
 
 import numpy as np
 import pytest
@@ -24,18 +25,27 @@ every_map = pytest.mark.parametrize("name", maps.MAPS)
 
 
 @every_map
-def test_a_map_is_described_without_being_imported_as_its_class_is(name):
-    cls, found = maps.MAPS[name], maps.described(name)
+def test_a_map_annotates_its_parameters_as_it_takes_them(name):
+    cls = maps.MAPS[name]
     assert issubclass(cls, maps.FeatureMap)
-    assert (found.name, found.doc) == (cls.__name__, inspect.cleandoc(cls.__doc__))
-    assert (found.source, found.approximates) == (cls.source, cls.approximates)
-    defaults = {key: one.default for key, one in inspect.signature(cls).parameters.items()}
-    assert found.parameters == defaults
-    assert maps.has_tables(name) == issubclass(cls, maps.Tabulated), (
-        "kmaps/maps/registry.py: wrong dict"
-    )
-    assert maps.has_local_tables(name) == issubclass(cls, maps.LocallyTabulated)
-    assert ("kernel" in defaults) + bool(cls.approximates) <= 1
+    parameters = maps.signature_of(name).parameters
+    assert parameters.keys() == cls().get_params(deep=False).keys()
+    for parameter in parameters.values():
+        members = members_of(parameter.annotation)
+        default = parameter.default
+        fits = default in members if isinstance(default, str) else type(default) in members
+        assert fits or (isinstance(default, str) and str in members), parameter
+    assert not (parameters.get("kernel") and cls.approximates)
+
+
+def members_of(annotation):
+    """Return the types and, in place of a `Literal`, the words and numbers of an annotation."""
+    if get_origin(annotation) is Literal:
+        words = get_args(annotation)
+        return {*words, *(type(word) for word in words if not isinstance(word, str))}
+    if get_origin(annotation) in (Union, UnionType):
+        return set().union(*map(members_of, get_args(annotation)))
+    return {annotation}
 
 
 @every_map

@@ -10,7 +10,7 @@ import yaml
 
 from kmaps.bench.kinds import KINDS
 from kmaps.cli.main import COMMANDS, cli
-from kmaps.maps import MAPS, described
+from kmaps.maps import MAPS
 from kmaps.svm import LOSSES
 from tests.faults.writing import COMMANDS as WRITING
 
@@ -28,7 +28,7 @@ def test_every_map_has_a_test():
     known = texts("tests/maps")
     for name in MAPS:
         file = f"tests/maps/test_{name.replace('-', '_')}.py"
-        class_name = described(name).name
+        class_name = MAPS[name].__name__
         assert class_name in known, f"write {file}: no test of maps names {class_name}"
 
 

@@ -31,6 +31,7 @@ from .registry import parameters_of as parameters_of
 from .registry import place_of as place_of
 from .registry import refuse_parameters as refuse_parameters
 from .registry import resolved as resolved
+from .registry import signature_of as signature_of
 from .registry import takes as takes
 from .signatures import discrete_spectrum as discrete_spectrum
 from .signatures import homogeneous_kernel as homogeneous_kernel

@@ -11,6 +11,7 @@ value for any k, where the paper stores k.
 """
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,7 @@ from kmaps.errors import ConfigError
 from kmaps.kernels import ScalarKernel
 from kmaps.maps.base import SteppedMap
 from kmaps.maps.grids import PieceGrid, StepGrid
-from kmaps.maps.parameters import check_anchor
+from kmaps.maps.parameters import Anchors, AnchorWeights, check_anchor
 from kmaps.matrices import AnyMatrix
 from kmaps.mercer import eigensystems
 from kmaps.thread_pool import for_blocks
@@ -109,13 +110,13 @@ class AnchorMap(SteppedMap):
 
     kernel: str | ScalarKernel = "chi2"
     n_anchors: int = 40
-    anchors: str = "uniform"
+    anchors: Anchors = "uniform"
     n_neighbors: int = 1
     energy: float = 0.99
     rank: int | None = None
     epsilon: float | None = None
-    shared: bool | str = "auto"
-    weights: str = "equal"
+    shared: bool | Literal["auto"] = "auto"
+    weights: AnchorWeights = "equal"
 
     @property
     def has_codes(self) -> bool:

@@ -13,7 +13,7 @@ from kmaps.kernels import EXP_KERNELS, get_kernel
 from kmaps.maps.base import AdditiveMap
 from kmaps.maps.frequencies import Frequencies, MixedFrequencies
 from kmaps.maps.homogeneous import HomogeneousMap
-from kmaps.maps.parameters import check_generalized, check_radial
+from kmaps.maps.parameters import Profile, Structure, check_generalized, check_radial
 from kmaps.maps.random_fourier import RandomFeatures
 from kmaps.sample_matrix import SampleMatrix
 
@@ -88,7 +88,7 @@ class GeneralizedRBFMap(RandomFeatures):
     order: int = 1
     n_frequencies: int = 1000
     sigma: float | None = None
-    structure: str = "dense"
+    structure: Structure = "dense"
     random_state: int | RandomState | None = 0
     additive: AdditiveMap | None = None
 
@@ -152,6 +152,7 @@ class RadialMap(GeneralizedRBFMap):
     kernel : {"chi2", "intersection", "js", "hellinger"}
         The additive kernel of the metric.
     profile : {"laplace", "cauchy", "inverse-multiquadric", "gaussian"}
+        The profile k.
     order : int
         n ≥ 0 of the `HomogeneousMap` inside.
     n_frequencies : int
@@ -182,13 +183,13 @@ class RadialMap(GeneralizedRBFMap):
 
     source = "genrbf eq. 8 and 12, Fig. 1"
 
-    structure = "mixed"
+    structure = "mixed"  # type: ignore[assignment]  # no parameter of this map
     additive = None
 
     def __init__(
         self,
         kernel: str = "chi2",
-        profile: str = "laplace",
+        profile: Profile = "laplace",
         order: int = 1,
         n_frequencies: int = 1000,
         sigma: float | None = None,

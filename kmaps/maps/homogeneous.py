@@ -17,6 +17,7 @@ rectangular one repeats only the piece of the signature inside one period,
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,7 @@ from kmaps.kernels import Kernel
 from kmaps.maps import signatures
 from kmaps.maps.base import AdditiveMap
 from kmaps.maps.grids import LogGrid, grid_of_waves
-from kmaps.maps.parameters import OPTIMAL, check_homogeneous
+from kmaps.maps.parameters import OPTIMAL, Window, check_homogeneous
 from kmaps.matrices import AnyMatrix, ratio_of_sizes
 
 
@@ -95,8 +96,8 @@ class HomogeneousMap(AdditiveMap):
 
     kernel: str | Callable | Kernel = "chi2"
     order: int = 1
-    window: str = "rectangular"
-    period: float | str | None = None
+    window: Window = "rectangular"
+    period: float | Literal["optimal"] | None = None
     gamma: float = 1.0
 
     @property

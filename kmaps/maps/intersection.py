@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from kmaps.codes.codebook import Codebook
 from kmaps.codes.table import LookupTable
 from kmaps.maps.grids import LocalGrid, PieceGrid, StepGrid, evaluate_pieces
-from kmaps.maps.parameters import check_intersection
+from kmaps.maps.parameters import Piece, check_intersection
 from kmaps.maps.ranged import RangedMap
 from kmaps.matrices import AnyMatrix
 
@@ -77,7 +77,7 @@ class IntersectionMap(RangedMap):
     _unsigned = True
 
     n_bins: int = 20
-    piece: str = "linear"
+    piece: Piece = "linear"
     sparse: bool = False
     upper: float | None = None
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.array_api import like, namespace
-from kmaps.maps.parameters import check_fourier, check_hermite
+from kmaps.maps.parameters import Penalty, check_fourier, check_hermite
 from kmaps.maps.ranged import RangedMap
 
 
@@ -57,7 +57,7 @@ class FourierMap(RangedMap):
     source = "lac Sect. 3.1, Table 1"
 
     degree: int = 4
-    penalty: int = 1
+    penalty: Penalty = 1
     spread: float | None = None
 
     _check_parameters = check_fourier
@@ -121,7 +121,7 @@ class HermiteMap(RangedMap):
     source = "lac Sect. 3.1, Table 1"
 
     degree: int = 4
-    penalty: int = 1
+    penalty: Penalty = 1
     spread: float | None = None
 
     _check_parameters = check_hermite

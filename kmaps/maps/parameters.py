@@ -6,41 +6,47 @@ a map's parameters as attributes: `check_anchor` refuses what `AnchorMap` cannot
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal, get_args
 
 from kmaps import checks, kernels
 from kmaps.errors import ConfigError
 
-ANCHORS = ("uniform", "kmeans", "cover")
-ERRORS = ("absolute", "relative", "signature")
-METHODS = ("proj", "proj_product", "modulation", "modulation_no_lp")
+# The words that a parameter may be, as the annotation that the map's class has.
+Anchors = Literal["uniform", "kmeans", "cover"]
+AnchorWeights = Literal["equal", "distance"]
+Degree = Literal[0, 1, 2, 3]
+Error = Literal["absolute", "relative", "signature"]
+Method = Literal["proj", "proj_product", "modulation", "modulation_no_lp"]
 """The four methods of ldefm Table 2."""
-NORMS = ("linf", "l1")
+Norm = Literal["linf", "l1"]
+Output = Literal["sign", "onehot"]
+Penalty = Literal[0, 1, 2, 3]
+Piece = Literal["linear", "constant"]
+Profile = Literal["laplace", "cauchy", "inverse-multiquadric", "gaussian"]
+Structure = Literal["dense", "orthogonal", "fastfood"]
+Window = Literal["rectangular", "uniform"]
+
 MOST_OUTPUTS = 10_000  # per feature: more than anybody needs, and matrices of them fit into memory
 OPTIMAL = "optimal"  # the period of `HomogeneousMap` that suits the range of the data best
-OUTPUTS = ("sign", "onehot")
-PIECES = ("linear", "constant")
-STRUCTURES = ("dense", "orthogonal", "fastfood")
-WINDOWS = ("rectangular", "uniform")
 
 
 def check_homogeneous(given: Any) -> None:
     if not (callable(given.kernel) or given.kernel in kernels.LOG_KERNELS):
         kernels.get_kernel(given.kernel)
     checks.check_whole("order", given.order, 0, MOST_OUTPUTS)
-    checks.check_choice("window", given.window, WINDOWS)
+    checks.check_choice("window", given.window, get_args(Window))
     checks.check_positive("gamma", given.gamma)
     if given.period is not None and given.period != OPTIMAL:
         checks.check_positive("period", given.period, note=f", or {OPTIMAL!r}")
 
 
 def check_anchor(given: Any) -> None:
-    checks.check_choice("anchors", given.anchors, ANCHORS)
+    checks.check_choice("anchors", given.anchors, get_args(Anchors))
     covers = given.anchors == "cover"
     checks.check_whole("n_anchors", given.n_anchors, 2, checks.MAX_LEVELS)
     most = checks.MAX_LEVELS if covers else int(given.n_anchors)
     checks.check_whole("n_neighbors", given.n_neighbors, 1, most)
-    checks.check_choice("weights", given.weights, ("equal", "distance"))
+    checks.check_choice("weights", given.weights, get_args(AnchorWeights))
     if given.weights == "distance" and given.n_neighbors != 2:
         raise ConfigError(
             f"weights='distance': interpolates between the anchors on both sides; expected "
@@ -71,7 +77,7 @@ def check_exact(given: Any) -> None:
 
 
 def check_intersection(given: Any) -> None:
-    checks.check_choice("piece", given.piece, PIECES)
+    checks.check_choice("piece", given.piece, get_args(Piece))
     checks.check_flag("sparse", given.sparse)
     in_codes = given.piece == "constant"
     most = checks.MAX_LEVELS - 1 if in_codes else MOST_OUTPUTS
@@ -99,12 +105,12 @@ def check_hermite(given: Any) -> None:
 
 def check_sign_cauchy(given: Any) -> None:
     checks.check_whole("n_projections", given.n_projections, 1)
-    checks.check_choice("output", given.output, OUTPUTS)
+    checks.check_choice("output", given.output, get_args(Output))
     checks.check_seed("random_state", given.random_state)
 
 
 def check_random_fourier(given: Any) -> None:
-    checks.check_choice("structure", given.structure, STRUCTURES)
+    checks.check_choice("structure", given.structure, get_args(Structure))
     _check_frequencies(given)
 
 
@@ -159,7 +165,7 @@ def check_problem(given: Any, *, on_data: bool = False) -> None:
     if kind == "homogeneous" and not (on_data and given.ratio is None):
         note = ", the largest input over the smallest non-zero one"
         checks.check_number("ratio", given.ratio, above=1, note=note)
-    checks.check_choice("error", given.error, ERRORS)
+    checks.check_choice("error", given.error, get_args(Error))
     checks.check_positive("period", given.period, or_none=True)
     checks.check_whole("levels", given.levels, 2, or_none=True)
     if kind == "stationary":
@@ -186,7 +192,7 @@ def _check_without_range(given: Any) -> None:
 def check_request(kind: str, given: Any) -> bool:
     """Refuse parameters that programs cannot solve; return whether the shipped table may help."""
     checks.check_whole("dim", given.dim, 1, MOST_OUTPUTS)
-    checks.check_choice("norm", given.norm, NORMS)
+    checks.check_choice("norm", given.norm, get_args(Norm))
     if given.pool != "fine":
         checks.check_whole("pool", given.pool, 0)
     checks.check_flag("continuous", given.continuous)
@@ -220,7 +226,7 @@ def check_joint(given: Any) -> None:
 
 def check_lowdim_joint(given: Any) -> None:
     check_joint(given)
-    checks.check_choice("method", given.method, METHODS)
+    checks.check_choice("method", given.method, get_args(Method))
     checks.check_whole("n_grids", given.n_grids, 1)
     checks.check_whole("levels", given.levels, 2, or_none=True)
     checks.check_flag("continuous", given.continuous)

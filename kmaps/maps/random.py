@@ -16,7 +16,7 @@ from kmaps.array_api import as_numpy, is_foreign, like
 from kmaps.checks import refuse_negative, room_for_rows
 from kmaps.estimators import ClassNamePrefixFeaturesOutMixin
 from kmaps.maps.capabilities import FeatureMap
-from kmaps.maps.parameters import check_sign_cauchy
+from kmaps.maps.parameters import Output, check_sign_cauchy
 from kmaps.matrices import AnyMatrix, float_type, summed
 from kmaps.progress import Progress
 from kmaps.thread_pool import for_blocks
@@ -97,7 +97,7 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
     _preserved = "float64", "float32"
 
     n_projections: int = 1000
-    output: str = "sign"
+    output: Output = "sign"
     random_state: int | RandomState | None = 0
 
     def fit(self, X: ArrayLike, y: object = None) -> Self:

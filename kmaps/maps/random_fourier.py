@@ -21,7 +21,7 @@ from kmaps.gram_matrix import mean_squared_distance, width_of
 from kmaps.maps import frequencies as drawn
 from kmaps.maps.base import AdditiveMap
 from kmaps.maps.capabilities import FeatureMap
-from kmaps.maps.parameters import check_random_fourier
+from kmaps.maps.parameters import Structure, check_random_fourier
 from kmaps.matrices import float_type
 from kmaps.thread_pool import for_blocks
 from kmaps.validation import validate_data
@@ -303,7 +303,7 @@ class RandomFourierMap(RandomFeatures):
 
     n_frequencies: int = 1000
     sigma: float | None = 1.0
-    structure: str = "dense"
+    structure: Structure = "dense"
     random_state: int | RandomState | None = 0
 
     def _fit_embedding(self, X: Any) -> int:

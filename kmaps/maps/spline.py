@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from kmaps.maps.grids import LocalGrid, PieceGrid, evaluate_pieces, range_width
-from kmaps.maps.parameters import check_spline
+from kmaps.maps.parameters import Degree, Penalty, check_spline
 from kmaps.maps.ranged import RangedMap
 from kmaps.matrices import AnyMatrix
 
@@ -83,8 +83,8 @@ class SplineMap(RangedMap):
     source = "lac Sect. 3"
 
     n_bins: int = 10
-    degree: int = 1
-    penalty: int = 1
+    degree: Degree = 1
+    penalty: Penalty = 1
 
     def tabulate_local(self, levels: ArrayLike) -> tuple[NDArray, NDArray, NDArray]:
         """Return the B-splines that are not zero on levels (L,) or (d, L).

@@ -14,6 +14,7 @@ from threadpoolctl import threadpool_limits
 
 from kmaps.array_api import like
 from kmaps.maps import MAP_VERSION, GeneralizedRBFMap, RandomFourierMap
+from kmaps.maps.parameters import Structure
 from kmaps.maps.random_fourier import RandomFeatures
 from kmaps.models.choice import FOLD_TOL, Predict, along_c
 from kmaps.models.mapped_rows import MappedRows, map_rows
@@ -113,7 +114,7 @@ class RandomFeatureSVC(MappedSVC):
     _: KW_ONLY
     order: int = 1
     sigma: Any = None
-    structure: str = "dense"
+    structure: Structure = "dense"
 
     _stored = STORED["RandomFeatureSVC"]
     _read = staticmethod(read_random_features)

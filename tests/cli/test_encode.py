@@ -9,6 +9,7 @@ from contextlib import suppress
 from functools import partial
 from io import BytesIO
 from pathlib import Path
+from typing import Literal
 
 import commands
 import numpy as np
@@ -154,7 +155,7 @@ def test_names_and_values_that_are_refused():
         ("--window", "uniformly"): "--window uniformly: expected 'rectangular' or",
         ("--order", "-1"): "--order -1: expected a whole number from 0 to 10000",
         ("--order", "9" * 401): "…: expected a whole number from 0 to 10000",
-        ("--period", "9" * 401): "…: expected a positive number",
+        ("--period", "9" * 401): "--period inf: expected a positive number",
         ("--period", "wide"): "--period wide: expected a positive number",
     }.items():
         assert message in refused("in.npy", "out.npy", *arguments)
@@ -181,7 +182,7 @@ class Toy(FeatureMap):
         Which one:
 
         - a list
-    level : float or None
+    level
         The level; more.
     strict : bool
         Whether.
@@ -194,8 +195,19 @@ class Toy(FeatureMap):
     has_codes = True
     takes_sparse_ = False
 
-    def __init__(self, n_copies=1, sign="plus", level=None, strict=False):
-        self.n_copies, self.sign, self.level, self.strict = n_copies, sign, level, strict
+    def __init__(
+        self,
+        n_copies: int = 1,
+        sign: Literal["plus", "minus"] = "plus",
+        level: float | None = None,
+        strict=False,  # typed by its default
+        inside: FeatureMap | None = None,  # no option: text gives no map
+    ):
+        self.n_copies = n_copies
+        self.sign = sign
+        self.level = level
+        self.strict = strict
+        self.inside = inside
 
     def fit(self, X, y=None):
         Toy.fitted_on = X
@@ -227,9 +239,12 @@ def test_a_new_map_brings_its_own_options(toy):
     assert "Options of the toy map:" in output
     assert "--n-copies INTEGER How often. [default: 1]" in output
     assert "--sign plus|minus Which one. [default: plus]" in output
-    assert "--level VALUE The level. [default: none]" in output
+    assert "--level FLOAT|none The level. [default: none]" in output
     assert "--strict BOOLEAN Whether. [default: False]" in output
     assert "--order" not in output.partition("Examples:")[0]
+    assert "--inside" not in output
+    encode("in.npy", "fitted.npy", "--map", "toy", "--level", "none")
+    np.testing.assert_array_equal(np.load("fitted.npy"), X - X.min(axis=0))
 
 
 def test_a_map_that_learns_is_fitted_on_the_input_or_on_another_file(toy):

@@ -74,7 +74,7 @@ def test_a_width_is_chosen_on_rows_that_are_not_held_out(landmarks):
     ("options", "message"),
     [
         (["-m", "0"], "--n-frequencies 0: expected a whole number of at least 1"),
-        (["--sigma", "-1"], "--sigma -1: expected a positive number"),
+        (["--sigma", "-1"], "--sigma -1.0: expected a positive number"),
         (["--loss", "hing"], "--loss hing: expected 'hinge' or 'squared_hinge', did"),
         (["--map", "generalized-rbf", "--kernel", "exp-ch2"], "unknown kernel 'exp-ch2', did you"),
         (["--set", "n_levels=16"], "--set n_levels: is not for generalized-rbf, only for coded"),

@@ -284,7 +284,7 @@ def test_bad_parameters_are_named(feature_map, message):
     )
 
 
-# What parameters may be, asked without importing a map: the answer is that of `fit`, no other.
+# What parameters may be, asked without data: the answer is that of `fit`, no other.
 X = np.linspace(0, 1, 40, dtype=np.float32).reshape(20, 2)
 ODD = [-1, 0, 0.5, 2, float("nan"), True, None, "linf", "no-such-word", [1, 2], {}]
 LONG = ("lowdim", "lowdim-joint", "harmonic")  # to fit, when nothing is refused

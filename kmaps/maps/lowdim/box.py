@@ -140,7 +140,7 @@ class BoxProblem:
     n_grids: int = 1
 
     def solve(self, method: str) -> selection.Solution:
-        """Return the map by one of :data:`kmaps.maps.parameters.METHODS`."""
+        """Return the map by one of :data:`kmaps.maps.parameters.Method`."""
         if method == "modulation_no_lp":
             return self._largest_products()
         form = "projection" if method.startswith("proj") else "modulation"

@@ -18,7 +18,7 @@ from kmaps.maps.capabilities import DenseMap
 from kmaps.maps.lowdim.box import BoxProblem
 from kmaps.maps.lowdim.cosines import CosineSum, atom_dims
 from kmaps.maps.lowdim.selection import largest_within
-from kmaps.maps.parameters import check_joint, check_lowdim_joint
+from kmaps.maps.parameters import Method, check_joint, check_lowdim_joint
 from kmaps.maps.signatures import check_signature
 from kmaps.validation import validate_data
 
@@ -146,7 +146,7 @@ class MultiLowDimMap(JointMap):
 
     kernel: str | Callable = "rbf"
     dim: int = 31
-    method: str = "modulation"
+    method: Method = "modulation"
     low: float | None = None
     high: float | None = None
     sigma: float = 1.0

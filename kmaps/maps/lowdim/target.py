@@ -19,6 +19,7 @@ differences matter.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,7 @@ from kmaps.checks import check_choice, present
 from kmaps.errors import ConfigError
 from kmaps.kernels import STATIONARY, Kernel
 from kmaps.maps.lowdim.cosines import CosineSum
-from kmaps.maps.parameters import ERRORS, check_problem, problem_kind
+from kmaps.maps.parameters import Error, check_problem, problem_kind
 from kmaps.maps.signatures import Function, check_signature, homogeneous_kernel
 
 _POINTS_A_HALF_WAVE = 8  # on the linear programs' grid in one dimension, for the fastest cosine
@@ -184,7 +185,7 @@ def line_target(
     count at so many equally spaced λ only.
     """
     check_signature(lambda lam: signature(lam[:, 0]), np.array([length]))
-    check_choice("error", error, ERRORS)
+    check_choice("error", error, get_args(Error))
     weights = {
         "absolute": lambda lam: np.exp(-decay * lam[:, 0]),
         "relative": lambda lam: 1 / signature(lam[:, 0]),

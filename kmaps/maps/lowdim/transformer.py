@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from kmaps.maps.base import AdditiveMap
 from kmaps.maps.grids import LogGrid, PieceGrid, cubic_pieces, wave_grid
 from kmaps.maps.lowdim.solve import solve
 from kmaps.maps.lowdim.target import Problem
-from kmaps.maps.parameters import check_lowdim
+from kmaps.maps.parameters import Error, Norm, check_lowdim
 from kmaps.matrices import AnyMatrix, ratio_of_sizes
 
 
@@ -117,9 +118,9 @@ class LowDimMap(AdditiveMap):
     kernel: str | Callable = "chi2"
     dim: int = 5
     ratio: float | None = 255.0
-    error: str = "absolute"
-    norm: str = "linf"
-    pool: str | int = "fine"
+    error: Error = "absolute"
+    norm: Norm = "linf"
+    pool: Literal["fine"] | int = "fine"
     continuous: bool = True
     optimal: bool | None = None
     max_error: float | None = None
