@@ -211,6 +211,8 @@ def _list_other(row, j, usual, listed, features, k):
 def count_codes(codes, bounds, features, members, weights, counts):
     """Add the weight of each row to ``counts[feature, code]`` of all its codes."""
     for i in range(len(members)):
+        if weights[i] == 0:
+            continue
         start = bounds[members[i]]
         for k in range(start, bounds[members[i] + 1]):
             j = k - start if features is None else np.int64(features[k])

@@ -9,11 +9,24 @@ The weights of all features lie in one float32 array, ``size`` consecutive ones 
 from typing import NamedTuple
 
 import numpy as np
-from numba import float32, int64, njit
+from numba import int64, njit
 
-from kmaps._loops.vectors import add, fill, item, load, multiply_add, prefetch, store, total
+from kmaps._loops.codes import count_codes
+from kmaps._loops.vectors import (
+    add,
+    aligned_zeros,
+    fill,
+    item,
+    load,
+    multiply_add,
+    prefetch,
+    store,
+    total,
+    widened,
+)
 
 _LINE = 64  # bytes of a cache line
+_MOST_SUMS = 1 << 25  # sums over codes, in double precision, that are held at once
 
 
 class CodeRows(NamedTuple):
@@ -131,13 +144,13 @@ def look_up(rows, tables, size, lanes, out):
 
 @njit(cache=True, nogil=True, inline="always")
 def change(rows, i, form, step, weights):
-    """Add ``step`` times the features of row i to the weights."""
+    """Add ``step`` times the features of row i to the weights, float32 or float64."""
     _change(
         rows.codes,
         rows.features,
         rows.bounds[i],
         rows.bounds[i + 1],
-        float32(step),
+        weights.dtype.type(step),
         weights,
         form.size,
         form.rows,
@@ -153,32 +166,100 @@ def change(rows, i, form, step, weights):
 def _change(
     codes, features, begin, stop, step, weights, size, table, stride, lanes, blocks, origin, scale
 ):
-    steps = fill(step, lanes)
+    form = size, table, stride, lanes, blocks, origin, scale
     for k in range(begin, stop):
         j = k - begin if features is None else int64(item(features, k))
-        code, at = int64(item(codes, k)), j * size
-        if scale is not None:
-            steps = fill(step * item(scale, j), lanes)
-        if blocks is None:
-            if origin is not None:
-                at += item(origin, code)
-            _change_block(weights, at, table, j * stride + code * len(lanes), steps, lanes)
-            continue
-        row = j * stride + code * len(lanes) * blocks
+        _change_by_code(j, int64(item(codes, k)), step, weights, *form)
+
+
+@njit(cache=True, nogil=True)
+def _change_by_code(j, code, step, weights, size, table, stride, lanes, blocks, origin, scale):
+    """Add ``step`` times what a code of feature j stands for to the weights."""
+    at = j * size
+    steps = fill(step, lanes)
+    if scale is not None:
+        steps = fill(weights.dtype.type(step * item(scale, j)), lanes)
+    if blocks is None:
         if origin is not None:
-            _change_block(weights, at, table, row, steps, lanes)
             at += item(origin, code)
-            _change_block(weights, at, table, row + len(lanes), steps, lanes)
-            continue
-        for b in range(blocks):
-            shift = b * len(lanes)
-            _change_block(weights, at + shift, table, row + shift, steps, lanes)
+        _change_block(weights, at, table, j * stride + code * len(lanes), steps, lanes)
+        return
+    row = j * stride + code * len(lanes) * blocks
+    if origin is not None:
+        _change_block(weights, at, table, row, steps, lanes)
+        at += item(origin, code)
+        _change_block(weights, at, table, row + len(lanes), steps, lanes)
+        return
+    for b in range(blocks):
+        shift = b * len(lanes)
+        _change_block(weights, at + shift, table, row + shift, steps, lanes)
 
 
 @njit(cache=True, nogil=True)
 def _change_block(weights, at, table, row, steps, lanes):
-    changed = multiply_add(load(table, row, lanes), steps, load(weights, at, lanes))
+    values = widened(load(table, row, lanes), weights)
+    changed = multiply_add(values, steps, load(weights, at, lanes))
     store(weights, at, changed)
+
+
+@njit(cache=True, nogil=True)
+def weighted_sum(rows, members, factors, form, weights):
+    """Set the weights to the sum of the features of the members' rows, each times its factor.
+
+    The sum is in double precision, whatever the type of the weights: in single precision a long sum
+    over the rows of one class would be cancelled by the next class, and leave rounding. Where rows
+    outnumber the codes of a feature, the factors are added up for each code first, which takes one
+    addition for each value.
+    """
+    sums = aligned_zeros(len(weights), np.float64)
+    n_features, n_codes = len(weights) // form.size, _count_codes(form)
+    n_sums = n_features * n_codes
+    if n_codes < np.count_nonzero(factors) and n_sums <= _MOST_SUMS:
+        of_codes = np.zeros((n_features, n_codes))
+        count_codes(rows.codes, rows.bounds, rows.features, members, factors, of_codes)
+        change_by_codes(of_codes, form, sums)
+    else:
+        for i in range(len(members)):
+            if factors[i] != 0:
+                change(rows, members[i], form, factors[i], sums)
+    for k in range(len(weights)):
+        weights[k] = sums[k]
+
+
+@njit(cache=True, nogil=True)
+def change_by_codes(of_codes, form, weights):
+    """Add ``of_codes[feature, code]`` times what each code stands for to the weights."""
+    _change_by_codes(
+        of_codes,
+        weights,
+        form.size,
+        form.rows,
+        form.rows_stride,
+        form.rows_lanes,
+        form.rows_blocks,
+        form.origin,
+        form.scale,
+    )
+
+
+@njit(cache=True, nogil=True)
+def _change_by_codes(of_codes, weights, size, table, stride, lanes, blocks, origin, scale):
+    form = size, table, stride, lanes, blocks, origin, scale
+    for j in range(of_codes.shape[0]):
+        for code in range(of_codes.shape[1]):
+            if of_codes[j, code] != 0:
+                _change_by_code(j, code, of_codes[j, code], weights, *form)
+
+
+@njit(cache=True, nogil=True)
+def _count_codes(form):
+    width = len(form.rows_lanes) * _count_blocks(form.rows_blocks)
+    return (form.rows_stride if form.rows_stride else len(form.rows)) // width
+
+
+@njit(cache=True, nogil=True)
+def _count_blocks(blocks):
+    return 1 if blocks is None else blocks
 
 
 @njit(cache=True, nogil=True)

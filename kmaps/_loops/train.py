@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit, uint64
 
-from kmaps._loops.forms import approach, change, evaluate
+from kmaps._loops.forms import approach, change, evaluate, weighted_sum
 from kmaps._loops.vectors import prefetch
 
 # If the types that loops take change, the loops must move to other lines: numba finds an old cache
@@ -61,14 +61,9 @@ class Task(NamedTuple):
 @njit(cache=True, nogil=True)
 def rebuild(rows, form, task, alpha, weights):
     """Set the weights to w(alpha); return the weight of the constant feature."""
-    weights[:] = 0
-    constant = 0.0
-    for i in range(len(alpha)):
-        if alpha[i] != 0:
-            step = alpha[i] * task.signs[i]
-            change(rows, task.members[i], form, step, weights)
-            constant += step * task.bias
-    return constant
+    factors = alpha * task.signs
+    weighted_sum(rows, task.members, factors, form, weights)
+    return np.sum(factors) * task.bias
 
 
 @njit(cache=True, nogil=True)

@@ -134,6 +134,19 @@ def multiply_add(typing, a, b, c):
 
 
 @intrinsic
+def widened(typing, vector, array):
+    """Return a vector of float32 in the number type of an array, which may be wider."""
+    wide = Vector(vector.lanes, array.dtype)
+
+    def generate(context, builder, signature, arguments):
+        if wide.number == vector.number:
+            return arguments[0]
+        return builder.fpext(arguments[0], wide.form)
+
+    return wide(vector, array), generate
+
+
+@intrinsic
 def larger(typing, a, b):
     """Return the larger of two float64 that are not NaN, as LLVM knows it in vectors."""
 

@@ -11,8 +11,10 @@ from kmaps._loops import train as loops
 from kmaps._loops.vectors import aligned_zeros
 from kmaps.svm import code_rows
 from kmaps.svm.coded.descent import solve
-from kmaps.svm.coded.problem import _square, make_task
+from kmaps.svm.coded.forms import choose
+from kmaps.svm.coded.problem import CodedProblem, _square, make_task
 from kmaps.svm.coded.tables import tabulate
+from kmaps.svm.coded.training import rows_of
 from kmaps.svm.losses import INSENSITIVE, LOSSES
 from tests.oracles import machines
 from tests.svm.coded import problems
@@ -256,3 +258,25 @@ def test_a_better_multiple_is_tried_whatever_the_gap():
     # Takes 79 passes; without the multiple the gap stays above the tolerance for thousands.
     model = CodedSVC("intersection", 100, tol=1e-5, max_iter=300).fit(X, y == 8)
     assert model.duality_gap_[0] <= 1e-5
+
+
+@pytest.mark.parametrize("form", ["low-rank", "full"])
+@pytest.mark.parametrize("n", [40, 200_000])
+def test_weights_are_summed_without_cancelling_rows_that_are_sorted(form, n):
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 64, (n, 3)).astype(np.uint8)
+    signs = np.repeat([-1.0, 1.0], n // 2)
+    alpha = rng.random(n)
+    tables = tabulate("chi2", np.linspace(0, 1, 64)[None])
+    layout, rows = choose(tables, form), rows_of(codes, np.empty(0, np.intp))
+    norms = layout.square_norms(rows)
+    task = make_task(np.arange(n), signs, norms, np.ones(n), LOSSES["hinge"](), BIAS)
+    weights = aligned_zeros(codes.shape[1] * layout.form.size)
+    constant = CodedProblem(rows, layout.form, task, len(weights)).rebuild(alpha, weights)
+    sums = [np.bincount(column, alpha * signs, 64) for column in codes.T]
+    columns = tables.values[0]
+    expected = sums @ (columns if form == "low-rank" else columns @ columns.T)
+    built = weights.reshape(codes.shape[1], -1)[:, : expected.shape[1]]
+    # Measured: 9e-8. Sums in single precision, row by row, are 3e-3 away.
+    np.testing.assert_allclose(built, expected, rtol=0, atol=3e-7 * np.abs(expected).max())
+    assert constant == pytest.approx(BIAS * (alpha @ signs))
