@@ -15,7 +15,7 @@ from kmaps import num_threads
 from kmaps.bench.kinds.load import load
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.file import DEFINITION, write_definition
-from kmaps.bench.records.row import is_third_party
+from kmaps.bench.records.row import Row, is_third_party
 from kmaps.bench.report.front import COSTS, Point, front, points_of
 from kmaps.bench.run.runner import Progress, run
 from kmaps.bench.work.third_party import find
@@ -235,7 +235,8 @@ def chosen_of(
 
 
 def model_of(record: Record) -> Any:
-    method, params = record["method"], record["params"]
+    row = Row.of(record)
+    method, params = row.method, row.all_params
     shared = {"C": record["C"], "multiclass": record["reduction"]}
     if is_third_party(method):
         found = {**params, **record["search_chosen"], "random_state": record["seed"]}

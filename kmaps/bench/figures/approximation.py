@@ -153,7 +153,7 @@ def draw_outputs(records: Sequence[Record], path: Path) -> None:
         is_of_kernel = kernels and takes(record["method"], "kernel")
         words = [kernel if is_of_kernel else "", labels[Row.of(record).identity]]
         panel = ", ".join(filter(None, [*words, options["range"] if ranges else ""]))
-        made, _ = made_for(record["method"], record["params"], kernel, options)
+        made, _ = made_for(Row.of(record), kernel, options)
         values, encoded = outputs(made, options, _POINTS)
         series += [
             Series(panel, "", values, output, "curve", hue=i, dash=0)

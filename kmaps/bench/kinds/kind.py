@@ -4,15 +4,16 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.bench.kinds.shown import Shown
+from kmaps.bench.records import defaults
 from kmaps.bench.records.arrays import Arrays, Correct, in_order_of
-from kmaps.bench.records.row import LATER, Row, in_words
+from kmaps.bench.records.row import Row, in_words
 from kmaps.bench.run.clock import Timing
 from kmaps.bench.spec.fields import FIRST_SPLIT, Experiment
 from kmaps.bench.spec.positions import Mistake, Node
@@ -75,7 +76,11 @@ class Cell:
 
     @property
     def feature(self) -> Feature | None:
-        return make_feature(self.feature_name, self.feature_params) if self.feature_name else None
+        """The features, made with published defaults where the experiment names no value."""
+        if not self.feature_name:
+            return None
+        table = defaults.OF_FEATURES.get(self.feature_name, {})
+        return make_feature(self.feature_name, defaults.filled(table, self.feature_params))
 
     @property
     def seed(self) -> int:
@@ -94,16 +99,25 @@ class Cell:
         return "C", self.dataset, protocol, self.features, self.normalize, self.split
 
     def key(self, digest: str) -> str:
-        """Return the sha256 of the resolved configuration, with the defaults of maps and features,
-        of the data's ``digest`` and of the versions."""
+        """Return the sha256 of the resolved configuration, of the data's ``digest`` and of the
+        versions.
+
+        Configurations have all parameters of maps and features, but those that came after records
+        were published, at the value that these have (:mod:`kmaps.bench.records.defaults`); of
+        estimators those that the experiment names.
+        """
         config = self.columns | {"digest": digest, "map_version": MAP_VERSION}
         del config["experiment"], config["features"]
+        table = defaults.of_method(self.row.method)
         if self.row.method in MAPS:
-            params = resolved(self.row.method, self.kernel, self.row.params)
-            later = LATER.get(self.row.method, {}).items()
-            config["params"] = {name: x for name, x in params.items() if (name, x) not in later}
+            params = resolved(self.row.method, self.kernel, self.row.all_params)
+            config["params"] = defaults.in_keys(table, params)
+        else:
+            config["params"] = defaults.named(table, self.row.params)
         if self.feature:
-            config |= {"feature": self.feature.name, "feature_params": self.feature.parameters()}
+            of_features = defaults.OF_FEATURES.get(self.feature.name, {})
+            config["feature"] = self.feature.name
+            config["feature_params"] = defaults.in_keys(of_features, asdict(self.feature))
         return hashlib.sha256(json.dumps(config, sort_keys=True).encode()).hexdigest()
 
 

@@ -17,6 +17,7 @@ from kmaps.bench.kinds.kind import Kind
 from kmaps.bench.paper.entries import packaged
 from kmaps.bench.records.lines import Lines, compared, lines_of
 from kmaps.bench.spec import positions
+from kmaps.bench.spec.defaults import completed
 from kmaps.bench.spec.fields import Experiment, Model
 from kmaps.bench.spec.rows import estimator_places, feature_mistakes, map_mistakes
 from kmaps.data.yaml_text import read_text, write_yaml
@@ -102,10 +103,12 @@ def _checked(
     meant = {key: value for key, value in variants[preset][1].items() if key != "presets"}
     if changes:
         meant = _changed(kind, meant, changes, place)
+    meant = completed(meant, kind.model)
     experiment = kind.model.model_validate(meant, context=place.context(meant))
     experiment._folder = place.base_of(meant).resolve()
     experiment._places = {
-        row: _line(source, place) for row, place in estimator_places(*variants[preset]).items()
+        row: _line(source, place)
+        for row, place in estimator_places(variants[preset][0], meant).items()
     }
     return Loaded(experiment, _elsewhere(meant, place))
 
@@ -176,7 +179,8 @@ def _mistakes(
         *kind.mistakes(root, content),
     }
     try:
-        experiment = kind.model.model_validate(content, context=place.context(content))
+        complete = completed(content, kind.model)
+        experiment = kind.model.model_validate(complete, context=place.context(complete))
     except ValidationError as refused:
         return found | {_from_pydantic(root, kind.model, error) for error in refused.errors()}
     return found or set(selection_mistakes(root, kind, experiment))
@@ -194,6 +198,7 @@ def described_in(path: Path) -> Experiment:
     if kind is None:
         raise ConfigError(f"{path}: unknown kind {content['kind']!r}")
     place = _Place(path.parent, content.get("experiment"))
+    content = completed(content, kind.model)
     try:
         return kind.model.model_validate(content, context=place.context(content))
     except ValidationError as refused:

@@ -25,7 +25,9 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
 from statistics import fmean, stdev
+from typing import Any
 
+from kmaps.bench.records import defaults
 from kmaps.bench.records.columns import COLUMNS, Record, is_number
 from kmaps.bench.records.lines import edge_text
 from kmaps.bench.records.row import Row
@@ -149,15 +151,36 @@ def compare(
 
 
 Splits = dict[tuple, Record]  # by the numbers of the split and of the draw
-_IDENTITY = ("kind", "setting", "dataset", "features", "normalize", "kernel", "reduction")
+_IDENTITY = ("kind", "setting", "dataset", "normalize", "kernel", "reduction")
 
 
 def _by_cell(records: Iterable[Record]) -> dict[tuple, Splits]:
     cells: dict[tuple, Splits] = {}
     for record in records:
-        identity = *(record[name] for name in _IDENTITY), Row.of(record).identity
+        columns = (record[name] for name in _IDENTITY)
+        identity = (*columns, _features(record), Row.of(record).identity)
         cells.setdefault(identity, {})[record["split"], record["draw"]] = record
     return cells
+
+
+def _features(record: Record) -> str:
+    """Return the features as text that is the same whether or not a published default is named."""
+    name = record["features"].partition(" ")[0]
+    table = defaults.OF_FEATURES.get(name)
+    if table is None:
+        return str(record["features"])
+    return json.dumps([name, defaults.filled(table, record["feature_params"])], sort_keys=True)
+
+
+def _condition(record: Record, column: str) -> Any:
+    """Return what a condition is, with published defaults where the record leaves them out."""
+    value = record[column]
+    if column == "settings":
+        return defaults.filled(defaults.OF_LEARNER, value)
+    of_choice = defaults.OF_C.get(column.removeprefix("C_"))
+    if value is None and of_choice is not None:
+        return of_choice.value
+    return value
 
 
 def _subjects(cells: dict[tuple, Splits]) -> str:
@@ -214,7 +237,7 @@ def _obstacle(ours: Record, theirs: Record) -> str:
     if ours["status"] != "ok":
         return f"failed: {ours['error'] or 'no reason recorded'}"
     for column, title in CONDITIONS.items():
-        if ours[column] != theirs[column]:
+        if _condition(ours, column) != _condition(theirs, column):
             given, expected = json.dumps(ours[column]), json.dumps(theirs[column])
             return f"baseline incompatible: {title} is {given}, the baseline has {expected}"
     return ""

@@ -5,12 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-REFERENCES = ("linear", "exact", "exact-coded")  # the methods that maps are compared with
+from kmaps.bench.records import defaults
 
-LATER: dict[str, dict[str, Any]] = {"anchor": {"weights": "equal"}, "lowdim-joint": {"n_grids": 1}}
-LATER |= {"fourier": {"spread": None}, "hermite": {"spread": None}}
-"""Parameters that maps got after records were published, at the values that records mean that do
-not name them: at these they are no part of keys."""
+REFERENCES = ("linear", "exact", "exact-coded")  # the methods that maps are compared with
 
 BY_ITSELF = "own"  # in records, the solver of a third-party classifier, which needs none
 
@@ -46,9 +43,15 @@ class Row:
         return {name: getattr(self, name) for name in ROW_COLUMNS}
 
     @property
+    def all_params(self) -> dict[str, Any]:
+        """The parameters that the method is made with: published defaults where none is named."""
+        return defaults.filled(defaults.of_method(self.method), self.params)
+
+    @property
     def identity(self) -> str:
-        """The row as text that is equal for equal rows, whatever the order of parameters."""
-        return json.dumps(self.columns, sort_keys=True)
+        """The row as text that is equal for equal rows, whatever the order of parameters, and
+        whether or not a published default is named."""
+        return json.dumps(self.columns | {"params": self.all_params}, sort_keys=True)
 
     @property
     def names(self) -> dict[str, Any]:
@@ -61,8 +64,7 @@ class Row:
         has_solver = self.solver not in ("", BY_ITSELF) and self.method not in REFERENCES
         solver = {"solver": self.solver} if has_solver else {}
         size = {} if self.size is None else {"size": self.size}
-        later = LATER.get(self.method, {})
-        return {"method": self.method, **later, **self.params, **solver, **learner, **size}
+        return {"method": self.method, **self.all_params, **solver, **learner, **size}
 
     @property
     def label(self) -> str:

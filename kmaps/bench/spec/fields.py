@@ -325,6 +325,8 @@ class Experiment(Model):
     """The keys that every experiment has, whatever its kind.
 
     What its file names is relative to the folder ``base``, and that to the folder of the file.
+    With ``defaults: 1``, parameters that it does not name have the defaults of kmaps 1.0.0rc1, as
+    those of published experiments have; without it, today's.
     """
 
     kind: str
@@ -334,6 +336,7 @@ class Experiment(Model):
     paper: str = ""
     maps: list[dict[str, Any]] = []
     claims: list[Claim] = []
+    defaults: Literal[1] | None = None
     presets: dict[Name, dict[str, Any]] = {}
     _folder: Path | None = pydantic.PrivateAttr(None)
     _places: dict[str, str] = pydantic.PrivateAttr({})

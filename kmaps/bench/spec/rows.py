@@ -15,6 +15,7 @@ from pydantic import AfterValidator, Field, ValidationError
 from pydantic import model_validator as validator
 
 from kmaps import maps
+from kmaps.bench.records import defaults
 from kmaps.bench.records.row import Row
 from kmaps.bench.spec.fields import AUTO, Model
 from kmaps.bench.spec.positions import Mistake, Node, Place, at, problem_of, unknown_key
@@ -159,7 +160,7 @@ def map_mistakes(
         elif "estimator" in entry and entry.get("map") not in maps.MAPS:
             found = iter([(("estimator",), "this kind has no third-party rows", True)])
         else:
-            found = _entry_mistakes(of_row, kernels, row_keys)
+            found = _entry_mistakes(of_row, kernels, row_keys, is_pinned="defaults" in content)
         for place, problem, key in found:
             yield at(root, ("maps", i, *place), problem, key=key)
 
@@ -178,7 +179,9 @@ def _estimator_mistakes(entry: dict[str, Any]) -> Found:
             yield error["loc"], problem_of(error), False
 
 
-def _entry_mistakes(entry: dict[str, Any], kernels: list, row_keys: Sequence[str]) -> Found:
+def _entry_mistakes(
+    entry: dict[str, Any], kernels: list, row_keys: Sequence[str], *, is_pinned: bool
+) -> Found:
     name = entry.get("map")
     if not isinstance(name, str) or name not in maps.MAPS:
         what = (
@@ -191,11 +194,15 @@ def _entry_mistakes(entry: dict[str, Any], kernels: list, row_keys: Sequence[str
     for key in odd:
         yield (key,), unknown_key(key, known), True
     if not odd:
-        yield from ((place, problem, False) for place, problem in _trials(entry, kernels))
+        problems = _trials(entry, kernels, is_pinned=is_pinned)
+        yield from ((place, problem, False) for place, problem in problems)
 
 
-def _trials(entry: dict[str, Any], kernels: list) -> Iterator[tuple[Place, str]]:
-    """Try every row of an entry; yield its objections."""
+def _trials(
+    entry: dict[str, Any], kernels: list, *, is_pinned: bool
+) -> Iterator[tuple[Place, str]]:
+    """Try every row of an entry, with published defaults if it is pinned; yield its objections."""
+    table = defaults.of_method(entry["map"]) if is_pinned else {}
     rows = list(map_rows(entry, kernels))
     empty = [key for key, value in entry.items() if value == []]
     if empty:
@@ -206,7 +213,8 @@ def _trials(entry: dict[str, Any], kernels: list) -> Iterator[tuple[Place, str]]
         if "kernel" not in entry and kernel and kernel not in GRAM_KERNELS:
             continue  # reported where the kernels are listed
         arguments = {"kernel": kernel, **params}
-        problem = _trial(entry["map"], kernel, json.dumps(params, default=str))
+        tried = json.dumps(defaults.filled(table, params), default=str)
+        problem = _trial(entry["map"], kernel, tried)
         if problem:
             named = [key for key in arguments if re.search(rf"\b{key}\b", problem)][:1]
             # In a list of values, name the wrong one.

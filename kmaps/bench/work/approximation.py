@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps.bench.records.row import is_third_party
+from kmaps.bench.records.row import Row, is_third_party
 from kmaps.bench.run.clock import Timing
 from kmaps.bench.work import errors, third_party
 from kmaps.errors import ConfigError
@@ -14,18 +14,16 @@ from kmaps.kernels import LOG_KERNELS, STATIONARY, Kernel
 from kmaps.maps import homogeneous_kernel, log_kernel, make_map
 
 
-def made_for(
-    method: str, params: Mapping[str, Any], kernel: str, options: Mapping[str, Any]
-) -> tuple[Any, str | Kernel]:
-    """Return a map, unfitted, and the kernel that it is compared with: one of
+def made_for(row: Row, kernel: str, options: Mapping[str, Any]) -> tuple[Any, str | Kernel]:
+    """Return the map of a row, unfitted, and the kernel that it is compared with: one of
     :data:`kmaps.kernels.LOG_KERNELS` where its signature is what counts. A third-party transformer
     with a parameter ``kernel`` gets the kernel's name."""
     of = log_kernel(kernel, options["sigma"]) if kernel in LOG_KERNELS else kernel
-    if is_third_party(method):
-        made = third_party.make(method, params, kernel=kernel)
+    if is_third_party(row.method):
+        made = third_party.make(row.method, row.all_params, kernel=kernel)
         return third_party.ThirdPartyMap(made), of
     shared = {name: options[name] for name in ("sigma", "levels") if options.get(name) is not None}
-    return make_map(method, of, params, **shared), of
+    return make_map(row.method, of, row.all_params, **shared), of
 
 
 def outputs(

@@ -22,7 +22,7 @@ class VLFeatTable(TransformerMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         parts = 8 + 8 * self.order
         self.nodes_ = np.outer(2.0 ** np.arange(-20, 9), 1 + np.arange(parts) / parts).ravel()
-        made = HomogeneousMap(self.kernel, order=self.order)
+        made = HomogeneousMap(self.kernel, order=self.order, period=None)
         self.table_ = made.fit_transform(self.nodes_[:, None])
         return self
 

@@ -72,7 +72,9 @@ def load_windows(
     x_train, y = training_windows(train, classes, feature, windows, per_scene=per_scene)
     of_any_class = x_train, y > 0
     normalizing = FunctionTransformer(normalized)
-    additive = make_pipeline(normalizing, HomogeneousMap("chi2"), _linear()).fit(*of_any_class)
+    additive = make_pipeline(normalizing, HomogeneousMap("chi2", period=None), _linear()).fit(
+        *of_any_class
+    )
     before = None
     if "linear" in protocol:
         before = make_pipeline(normalizing, _linear()).fit(*of_any_class), protocol["linear"]

@@ -85,7 +85,7 @@ class ApproximationKind(Kind):
         from kmaps.bench.work.approximation import compare, made_for
         from kmaps.maps import Bounded  # imports scikit-learn
 
-        made, kernel = made_for(cell.row.method, cell.row.params, cell.kernel, cell.options)
+        made, kernel = made_for(cell.row, cell.kernel, cell.options)
         found = compare(made, kernel, cell.options, timing)
         bound, period = None, None
         if isinstance(made, Bounded):

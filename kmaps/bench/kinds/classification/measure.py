@@ -10,6 +10,7 @@ from pydantic import model_validator as validator
 from kmaps.bench.kinds.classification.show import SHOWN
 from kmaps.bench.kinds.kind import Cell, Measured, SampledKind, choice_columns
 from kmaps.bench.kinds.shown import SEARCH
+from kmaps.bench.records import defaults
 from kmaps.bench.records.arrays import Correct
 from kmaps.bench.records.row import BY_ITSELF, Row
 from kmaps.bench.run.clock import Timing
@@ -44,8 +45,8 @@ class Learner(fields.Model):
         return self
 
     def settings(self, solver: str) -> dict[str, Any]:
-        names = set(rows.SOLVERS.get(solver, ()))
-        return self.model_dump(include=names - ({"max_iter"} if self.max_iter is None else set()))
+        settings = self.model_dump(include=set(rows.SOLVERS.get(solver, ())))
+        return defaults.in_keys(defaults.OF_LEARNER, settings)
 
 
 class Tuning(fields.Model):
@@ -98,9 +99,7 @@ class Tuning(fields.Model):
         given = dict(self)  # no dump: pydantic would warn of auto in the place of a list
         if self._is_given:
             return {name: given[name] for name in ("grid", "unit_norm")}
-        if self.chosen_on is None:  # without it, keys of cells must stay as they were
-            del given["chosen_on"]
-        return given
+        return defaults.in_keys(defaults.OF_C, given)
 
 
 class Classification(fields.OnSamples):
@@ -244,7 +243,7 @@ def _spec(cell: Cell) -> Any:
     return ModelSpec(
         method=cell.row.method,
         kernel=cell.kernel,
-        params=dict(cell.row.params),
+        params=cell.row.all_params,
         solver=cell.row.solver,
         reduction=cell.reduction,
         settings=settings,

@@ -132,7 +132,7 @@ class PairsKind(SampledKind):
     def measure(self, cell: Cell, shared: Any, timing: Timing) -> Measured:
         from kmaps.bench.work.pairs import drawn_columns, pair_errors
 
-        options, params = cell.options, cell.row.params
+        options, params = cell.options, cell.row.all_params
         columns, n_features = options["columns"], shared.x_train.shape[1]
         if columns is not None and columns > n_features:
             raise ConfigError(f"columns: {columns}, but X has {n_features} features; choose fewer")

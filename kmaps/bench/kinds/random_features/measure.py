@@ -50,7 +50,7 @@ class RandomFeaturesKind(SampledKind):
     def measure(self, cell: Cell, shared: Any, timing: Timing) -> Measured:
         from kmaps.bench.work.random_errors import random_errors
 
-        made = make_map(cell.row.method, cell.kernel, cell.row.params)
+        made = make_map(cell.row.method, cell.kernel, cell.row.all_params)
         n = cell.options["draws"]
         first = n * (cell.split or 0)
         draws = range(first, first + n)  # every split has other draws

@@ -54,7 +54,7 @@ class ToyKind(Kind):
     def measure(self, cell: Cell, shared: Any, timing: Timing) -> Measured:
         from kmaps.bench.work.toy import fit_toy
 
-        made = make_map(cell.row.method, cell.kernel, cell.row.params)
+        made = make_map(cell.row.method, cell.kernel, cell.row.all_params)
         with timing.timed("train_s"):
             columns, arrays = fit_toy(made, **cell.options)
         return Measured(columns, arrays)

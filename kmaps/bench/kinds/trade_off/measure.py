@@ -206,7 +206,7 @@ def _try(cell: Cell, trials: Any, C: float, timing: Timing) -> Any:
 
 
 def _map_of(cell: Cell) -> Any:
-    made = make_map(cell.row.method, cell.kernel, cell.row.params)
+    made = make_map(cell.row.method, cell.kernel, cell.row.all_params)
     return made.set_params(random_state=cell.draw)
 
 
