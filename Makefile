@@ -23,7 +23,7 @@ run: $(VENV)/.installed ## Install, compile, then run the quickstart experiment 
 
 reproduce: $(VENV)/.installed ## Run every experiment, resuming: hours (PRESET=small: minutes)
 	$(BIN)/kmaps download --all
-	$(BIN)/kmaps reproduce $(if $(PRESET),--preset $(PRESET))
+	$(BIN)/kmaps run --all $(if $(PRESET),--preset $(PRESET))
 
 test: $(VENV)/.installed ## Run the tests (KMAPS_MIRROR=DIR also runs those on the real datasets)
 	$(VENV)/$(PYTEST)

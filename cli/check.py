@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from kmaps.cli.flags import FILE, PATH, Number, say
+from kmaps.cli.flags import FILE, RUN, Number, say
 
 _Forms = dict[str, Callable[[], str]]
 _Checked = tuple[_Forms, Exception | None]  # what is printed, and the error at the end
@@ -17,11 +17,11 @@ _Checked = tuple[_Forms, Exception | None]  # what is printed, and the error at 
     "\n  kmaps check runs/mine --against baselines/mine --format md --junit kmaps.xml"
     "\n  kmaps check results --reported --against baselines --format md"
 )
-@click.argument("results", type=PATH)
+@click.argument("results", type=RUN)
 @click.option(
     "--against",
     "baseline",
-    type=PATH,
+    type=RUN,
     help="The baseline: a records.jsonl or the folder it is in; with --reported also a folder of "
     "runs. Required without --reported.",
 )

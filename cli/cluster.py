@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
+from kmaps.cli.flags import refuse_options
 from kmaps.cli.progress import stage_bars
 from kmaps.errors import ConfigError, InputError
 
@@ -26,11 +26,7 @@ cluster = click.option(
 @contextmanager
 def connected(address: str, *not_there: str) -> Iterator[Any]:
     """Yield the client of a cluster; refuse options that have no meaning on clusters."""
-    context = click.get_current_context()
-    for option in context.command.params:
-        given = context.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE
-        if given and option.name in not_there:
-            raise ConfigError(f"{max(option.opts, key=len)}: not with --cluster; leave it out")
+    refuse_options(not_there, "not with --cluster; leave it out")
     try:
         from kmaps.dask import connected as connected_there
     except ModuleNotFoundError as error:

@@ -5,14 +5,14 @@ from pathlib import Path
 import click
 
 from kmaps.cli.completing import measures, names
-from kmaps.cli.flags import PATH, say
+from kmaps.cli.flags import RUN, say
 
 
 @click.command(
     epilog="\b\nExamples:\n  kmaps compare results/quickstart runs/quickstart"
     "\n  kmaps compare runs/before runs/after --measure accuracy --measure time --format md"
 )
-@click.argument("runs", nargs=-1, required=True, type=PATH)
+@click.argument("runs", nargs=-1, required=True, type=RUN)
 @click.option(
     "--measure",
     "wanted",

@@ -13,7 +13,7 @@ from kmaps.bench.report.forms import csv_text
 from kmaps.cli import array_files
 from kmaps.cli.array_files import check_labelled, check_paths, look_for
 from kmaps.cli.completing import files
-from kmaps.cli.flags import GIVEN, say
+from kmaps.cli.flags import COMMAND_LINE, say
 from kmaps.cli.model_files import check_probabilities, data_for, load_classifier, unknown_labels
 from kmaps.cli.progress import progress_bar
 from kmaps.errors import ConfigError, InputError
@@ -87,7 +87,7 @@ def command(
     and the confusion matrix, with a row per true label and a column per predicted label. The two
     ranking scores are summarised: for the second of two classes, or as means over more classes.
 
-    For a model of `kmaps train --set probability=…` the calibration follows: the expected
+    For a model of `kmaps train --probability …` the calibration follows: the expected
     calibration error, the Brier score, the log loss, and, in ten bins of the largest probability of
     a row, how often the most probable class is the true one.
 
@@ -136,7 +136,7 @@ def _write_pages(
 
     known = {} if model == "standard input" else model_lines(describe_model(model))
     settings = {"model file": model, "rows": rows} | known
-    given = click.get_current_context().meta.get(GIVEN, "")
+    given = click.get_current_context().meta.get(COMMAND_LINE, "")
     for path in map(Path, out):
         with atomic_file(path, force=force) as file:
             file.write(page(found, path.suffix, settings, given, note))

@@ -5,10 +5,12 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import ZipFile, is_zipfile
 
 import click
+from click.core import ParameterSource
 
-from kmaps.errors import printable
+from kmaps.errors import ConfigError, InputError, printable
 
 if TYPE_CHECKING:
     from kmaps.bench.spec.fields import Experiment
@@ -20,7 +22,8 @@ PATH = click.Path(path_type=Path)
 FILE = click.Path(dir_okay=False, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
-GIVEN = "kmaps.cli.main.given"  # the key of a command line, as given, in its context
+COMMAND_LINE = "kmaps.cli.main.command_line"
+"""The key of the command line, as the user typed it, in the meta of click's context."""
 _FEW = 5
 
 
@@ -62,6 +65,50 @@ class Number(click.FloatRange):
         if not isfinite(number):
             self.fail(f"{value} is not a finite number", param, ctx)
         return number
+
+
+class RunPath(click.Path):
+    """The records of a run, or the folder they are in; a model's file is refused by its name."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path, after a look at what it is."""
+        path = Path(value)
+        if _is_model(path):
+            raise InputError(
+                f"{path}: is a model, not a run: `kmaps info {path}` describes it, "
+                "`kmaps evaluate` and `kmaps explain` show more"
+            )
+        return super().convert(value, param, ctx)
+
+
+RUN = RunPath(path_type=Path)
+RUN_FOLDER = RunPath(file_okay=False, path_type=Path)
+
+
+def _is_model(path: Path) -> bool:
+    """Return whether a file is a model, by the names of the arrays in it."""
+    if not path.is_file() or not is_zipfile(path):
+        return False
+    with ZipFile(path) as archive:
+        return "header.npy" in archive.namelist()
+
+
+def refuse_run(path: str) -> None:
+    """Refuse a run where a model is expected, and name the commands that read runs."""
+    if Path(path).suffix == ".jsonl" or Path(path, "records.jsonl").is_file():
+        raise InputError(
+            f"{path}: is a run, not a model: `kmaps table {path}` shows it, `kmaps plot` and "
+            "`kmaps report` draw it; `kmaps train` writes models"
+        )
+
+
+def refuse_options(names: Collection[str], reason: str) -> None:
+    """Refuse options that were given on the command line, by the names of their values."""
+    context = click.get_current_context()
+    for option in context.command.params:
+        source = context.get_parameter_source(option.name or "")
+        if option.name in names and source is ParameterSource.COMMANDLINE:
+            raise ConfigError(f"{max(option.opts, key=len)}: {reason}")
 
 
 def few_of(texts: Sequence[str]) -> str:

@@ -1,6 +1,7 @@
-"""``kmaps info``: show versions, caches and datasets, or what a model is."""
+"""``kmaps info``: show and check the installation, or show what a model is."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -9,33 +10,74 @@ import click
 from kmaps.bench.report.forms import aligned
 from kmaps.cli.array_files import look_for, seekable
 from kmaps.cli.completing import files
-from kmaps.cli.flags import say
+from kmaps.cli.flags import refuse_run, say
+from kmaps.errors import ConfigError
 
 _SHOWN = 10  # classes, or names of features
 
 
-@click.command(epilog="\b\nExamples:\n  kmaps info --json\n  kmaps info model.npz")
+@click.command(
+    epilog="\b\nExamples:\n  kmaps info --json\n  kmaps info --check\n  kmaps info model.npz"
+)
 @click.argument("model_file", metavar="[MODEL]", required=False, shell_complete=files)
+@click.option(
+    "--check",
+    "checked",
+    is_flag=True,
+    help="Examine versions, threads, libraries, folders, mirrors and leftovers, and say what to "
+    "do.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(model_file: str | None, as_json: bool) -> None:
+@click.pass_context
+def command(ctx: click.Context, model_file: str | None, checked: bool, as_json: bool) -> None:
     """Show versions, processor, threads, caches, and which datasets are there.
 
     With MODEL, a file of `kmaps train`, describe the model instead: its map, kernel, levels, C,
     classes and sizes, how it was trained, and whether training ended before it had converged; -
     reads the model from standard input.
+
+    With --check nothing is changed and no address is contacted. The exit code is 2 when something
+    has to be done before commands can work or times can be compared.
     """
+    if checked and model_file is not None:
+        raise ConfigError("--check: examines the installation; leave MODEL out")
+    if checked:
+        if _check(as_json):
+            ctx.exit(2)
+        return
     if model_file is None:
-        show, found = _lines, _machine()
+        facts = _installation()
+        lines = _installation_lines
     else:
-        show, found = model_lines, _model(model_file)
+        facts = _model(model_file)
+        lines = model_lines
     if as_json:
-        say(json.dumps(found, indent=2))
+        say(json.dumps(facts, indent=2))
     else:
-        say("\n".join(aligned(show(found).items(), texts=2)))
+        say("\n".join(aligned(lines(facts).items(), texts=2)))
+
+
+def _check(as_json: bool) -> bool:
+    """Print the findings on the installation; return whether one of them is a fault."""
+    from kmaps.bench.run.doctor import examine
+    from kmaps.cli.compiling import compiled_folder
+
+    findings = examine(compiled_folder())
+    if as_json:
+        say(json.dumps([asdict(finding) for finding in findings], indent=2))
+    else:
+        width = max(len(finding.subject) for finding in findings)
+        for finding in findings:
+            mark = "!" if finding.fault else "?" if finding.remedy else " "
+            say(f"{mark} {finding.subject:{width}}  {finding.found}")
+            if finding.remedy:
+                say(f"  {'':{width}}  → {finding.remedy}")
+    return any(finding.fault for finding in findings)
 
 
 def _model(path: str) -> dict[str, Any]:
     look_for(path)
+    refuse_run(path)
     from kmaps.svm import ModelFile
 
     with seekable(path, ".npz") as name:
@@ -45,7 +87,7 @@ def _model(path: str) -> dict[str, Any]:
         return describe_model(name)
 
 
-def _machine() -> dict[str, Any]:
+def _installation() -> dict[str, Any]:
     from kmaps import num_threads
     from kmaps.bench.run.environment import describe
     from kmaps.cli.compiling import compiled_folder
@@ -74,7 +116,7 @@ def _status(root: Path, manifest: Any) -> str:
     return f"present, {manifest.size / 1e6:.1f} MB"
 
 
-def _lines(state: dict[str, Any]) -> dict[str, str]:
+def _installation_lines(state: dict[str, Any]) -> dict[str, str]:
     commit = f"{state['commit']}{', changed since' if state['dirty'] else ''}" or "no checkout"
     versions = ", ".join(f"{name} {version}" for name, version in state["versions"].items())
     return {

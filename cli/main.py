@@ -6,49 +6,61 @@ code its class carries; nobody sees a traceback for a typing mistake.
 
 import codecs
 import errno
-import gc
 import os
-import re
 import shlex
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
-from importlib.abc import MetaPathFinder
-from importlib.machinery import ModuleSpec
-from importlib.util import find_spec
 from io import TextIOWrapper
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import click
 
 from kmaps import __version__
-from kmaps.cli.flags import GIVEN, in_flags, say
+from kmaps.cli.flags import COMMAND_LINE, in_flags, say
 from kmaps.errors import KmapsError, Mistakes, one_line, printable, suggest
 
-_KEPT_BEFORE_COLLECTING = 100_000
+GROUPS = {
+    "Models": {
+        "encode": "Map an array file to explicit features, block by block.",
+        "features": "Turn the images of a dataset into histograms.",
+        "train": "Train a kernel SVM on an array file.",
+        "predict": "Predict labels with a trained model.",
+        "evaluate": "Compare a trained model's labels with the true ones.",
+        "explain": "Write a page on the functions that a trained model has learnt.",
+        "recommend": "Measure a small grid of models and show the best ones.",
+        "error": "Show how far maps are from the kernel, pair by pair.",
+    },
+    "Experiments": {
+        "run": "Run an experiment, or all of them, and record every cell.",
+        "table": "Show the records of a run as a table.",
+        "plot": "Draw the accuracy of a run's rows over their cost.",
+        "report": "Write a page on a run: claims, tables, figures, conditions.",
+        "compare": "Show runs side by side, with differences and what changed.",
+        "check": "Compare the records of a run with a baseline.",
+    },
+    "Installation": {
+        "download": "Fetch datasets and verify them.",
+        "list": "List maps, kernels, datasets and experiments.",
+        "info": "Show and check the installation, or show what a model is.",
+        "warmup": "Compile the loops now instead of on first use.",
+    },
+}
+"""The commands by the title above them, with their lines in ``kmaps --help``.
 
-_TITLE = re.compile(r'"""``kmaps ([a-z-]+)``: (.+?\.)')
+The module of a command has its name, and is imported when the command is used.
+"""
 
+COMMANDS = {name: summary for group in GROUPS.values() for name, summary in group.items()}
 
-def _commands() -> dict[str, str]:
-    """Return the help of each command, by its name: the first line of the file of that name.
-
-    So the help of `kmaps` itself imports no command, and a new command is one file.
-    """
-    found = {}
-    for path in sorted(Path(__file__).parent.glob("[!_]*.py")):
-        with open(path, encoding="utf-8") as file:
-            title = _TITLE.match(file.readline())
-            if title and title[1] == path.stem:
-                found[title[1]] = title[2][0].upper() + title[2][1:]
-    return found
-
-
-COMMANDS = _commands()
+RENAMED = {
+    "reproduce": ["run", "--all"],
+    "time": ["run", "--again"],
+    "doctor": ["info", "--check"],
+}
+"""What the commands of 1.0.0rc1 that are gone are called now; they work until the next release."""
 
 INTERRUPTED = 130
 UNFORESEEN = 70  # what sysexits.h has for a program's own mistakes
@@ -59,20 +71,32 @@ class LazyGroup(click.Group):
     """A click group whose commands are modules of this package, named as the command is."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of the commands, in the order of the help."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        known = cmd_name in COMMANDS
-        return import_module(f"kmaps.cli.{cmd_name}").command if known else None
+        """Import the module of a command and return it."""
+        if cmd_name not in COMMANDS and cmd_name != "completion":
+            return None
+        return import_module(f"kmaps.cli.{cmd_name}").command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of commands without importing them."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
+        """Write the groups of commands without importing them."""
+        for title, summaries in GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl(list(summaries.items()))
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple:
-        if args[0] not in COMMANDS and not args[0].startswith("-"):
-            ctx.fail(f"no command {args[0]!r}{suggest(args[0], COMMANDS)}")
+        """Return the command that the arguments name, by its new name if it was renamed."""
+        name = args[0]
+        if name in RENAMED:
+            renamed = RENAMED[name]
+            if not ctx.resilient_parsing:
+                new = shlex.join(["kmaps", *renamed])
+                say(f"warning: `kmaps {name}` is now `{new}`", err=True)
+            args = [*renamed, *args[1:]]
+        elif name not in COMMANDS and name != "completion" and not name.startswith("-"):
+            ctx.fail(f"no command {name!r}{suggest(name, COMMANDS)}")
         return super().resolve_command(ctx, args)
 
     def make_context(
@@ -83,10 +107,10 @@ class LazyGroup(click.Group):
         **extra: Any,
     ) -> click.Context:
         """Parse the arguments, which --help and --version answer; keep them for the records."""
-        given = shlex.join(["kmaps", *args])  # parsing takes the arguments out of the list
+        command_line = shlex.join(["kmaps", *args])  # parsing takes the arguments out of the list
         with _faults_of_the_system(), _printable_usage():
             context = super().make_context(info_name, args, parent, **extra)
-        context.meta[GIVEN] = given
+        context.meta[COMMAND_LINE] = command_line
         return context
 
     def invoke(self, ctx: click.Context) -> object:
@@ -97,8 +121,8 @@ class LazyGroup(click.Group):
         except KmapsError as error:
             command = self.get_command(ctx, ctx.invoked_subcommand or "")
             params = command.get_params(ctx) if command else []
-            said = str(error) if isinstance(error, Mistakes) else one_line(error)
-            say(f"error: {in_flags(said, params)}", err=True)
+            message = str(error) if isinstance(error, Mistakes) else one_line(error)
+            say(f"error: {in_flags(message, params)}", err=True)
             ctx.exit(error.exit_code)
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
@@ -190,38 +214,6 @@ def _say_warning(message: Warning | str, *_: object, **__: object) -> None:
     say(f"warning: {one_line(message)}", err=True)
 
 
-class _LeanFixes(MetaPathFinder):
-    """Finds ``sklearn.utils.fixes`` once, as Python does, and hides unneeded modules from it.
-
-    That module imports scipy.stats, which parses its documentation, and pandas for functions that
-    commands hardly ever call: half of scikit-learn's import time. Later users import them.
-    """
-
-    def find_spec(self, fullname: str, path: Sequence[str] | None, target: Any = None) -> Any:
-        """Return how the module is loaded; None: another module, which others find."""
-        if fullname != "sklearn.utils.fixes":
-            return None
-        sys.meta_path.remove(self)
-        found: ModuleSpec | None = find_spec(fullname)
-        if found is None or found.loader is None:
-            return None
-        load = found.loader.exec_module
-
-        def lean(module: ModuleType) -> None:
-            # SciPy imports its parts when its attributes are used.
-            hidden = {"scipy.stats": ModuleType("scipy.stats"), "pandas": None}
-            hidden = {name: of for name, of in hidden.items() if name not in sys.modules}
-            sys.modules |= hidden  # None: cannot be imported
-            try:
-                load(module)
-            finally:
-                for name in hidden:
-                    sys.modules.pop(name, None)
-
-        found.loader.exec_module = lean
-        return found
-
-
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
@@ -238,10 +230,7 @@ def cli(traceback: bool) -> None:
 
 
 def main() -> None:
-    # A command imports a lot and keeps it: looking for garbage as often as Python does by itself
-    # takes a tenth of the time until it works.
-    gc.set_threshold(_KEPT_BEFORE_COLLECTING, 50, 50)
-    sys.meta_path.insert(0, _LeanFixes())
+    """Run the command line of this process."""
     _fill_closed_streams()
     codecs.register_error("kmaps.plain", _in_plain_letters)  # for terminals of small encodings
     for stream in (sys.stdout, sys.stderr):

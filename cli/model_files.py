@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kmaps.cli import array_files
-from kmaps.cli.flags import say
+from kmaps.cli.flags import refuse_run, say
 from kmaps.errors import InputError
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ class Trained:
 def load_trained(path: str) -> Trained:
     """Return the model in a file, or from standard input for -."""
     array_files.look_for(path)
+    refuse_run(path)
     from kmaps.svm import ModelFile
 
     with array_files.seekable(path, ".npz") as name:
@@ -66,7 +67,7 @@ def load_classifier(path: str) -> Trained:
 def check_probabilities(trained: Trained) -> None:
     if trained.model.probability is None:
         raise InputError(
-            f"{trained.file}: has no probabilities; train it with --set probability=temperature"
+            f"{trained.file}: has no probabilities; train it with --probability temperature"
         )
 
 

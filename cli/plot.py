@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kmaps.cli.completing import measures, names
-from kmaps.cli.flags import FILE, PATH, say
+from kmaps.cli.flags import FILE, RUN, say
 from kmaps.errors import ConfigError, DataError, NothingMeasured, suggest
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ Examples:
   kmaps plot results/ldefm-table1 --x dim --y rms -o errors.svg
   kmaps plot results/scaling-mnist --figure scaling -o scaling.pdf"""
 )
-@click.argument("results", type=PATH)
+@click.argument("results", type=RUN)
 @click.option(
     "--x",
     "costs",

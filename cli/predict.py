@@ -49,7 +49,7 @@ Examples:
 @click.option(
     "--proba",
     is_flag=True,
-    help="Write probabilities, a column per class (`kmaps train --set probability=…` is needed).",
+    help="Write probabilities, a column per class (`kmaps train --probability …` is needed).",
 )
 @array_files.input_format
 @click.option(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kmaps.cli.flags import GIVEN, say
+from kmaps.cli.flags import COMMAND_LINE, say
 from kmaps.errors import printable
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def cell_bar(*, quiet: bool = False, kept: str = "") -> Iterator[dict[str, Any]]
                 shows = lambda progress: None, lambda title, done, total: None
             elif sys.stderr.isatty():
                 shows = _shown_on(shown.enter_context(_bar("cells")))
-            command = click.get_current_context().meta.get(GIVEN, "")
+            command = click.get_current_context().meta.get(COMMAND_LINE, "")
             yield {"progress": shows[0], "extracted": shows[1], "command": command}
         except KeyboardInterrupt:
             shown.close()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from kmaps.cli.flags import FOLDER, PATH, say
+from kmaps.cli.flags import PATH, RUN_FOLDER, say
 
 
 @click.command(
@@ -14,7 +14,7 @@ Examples:
   kmaps report results/quickstart -o page.html
   kmaps report --all results"""
 )
-@click.argument("results", type=FOLDER)
+@click.argument("results", type=RUN_FOLDER)
 @click.option(
     "-o", "--out", type=PATH, help="A .md, .html, .json or .pdf file. [default: RESULTS/README.md]"
 )

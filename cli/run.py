@@ -3,32 +3,68 @@
 from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from kmaps.cli.cluster import connected
 from kmaps.cli.completing import experiments, names
-from kmaps.cli.flags import COUNT, FOLDER, allowing, few_of, say, say_imports
-from kmaps.errors import CellsFailed, DataError
+from kmaps.cli.flags import (
+    COUNT,
+    FOLDER,
+    GroupedCommand,
+    Number,
+    allowing,
+    few_of,
+    refuse_options,
+    say,
+    say_imports,
+)
+from kmaps.errors import CellsFailed, ConfigError, DataError
 
 if TYPE_CHECKING:
     from kmaps.bench.run.runner import Outcome
     from kmaps.bench.spec.fields import Experiment
 
+_OF_ONE_RUN = ("only", "changes", "jobs", "cluster", "retry_failed", "fail_fast", "skip_bad")
+"""Options of one run: neither for several experiments nor for --again."""
+
+_OF_AGAIN = ("definition", "repeats", "common_C", "even_if_busy")
+
 
 @click.command(
+    cls=GroupedCommand,
+    groups={
+        "Cells": "preset only changes retry_failed fail_fast skip_bad dry_run",
+        "Computation": "jobs threads cluster allow allow_code",
+        "Times (with --again)": "again repeats common_C even_if_busy definition",
+    },
     epilog="\b\nExamples:\n  kmaps run quickstart"
     "\n  kmaps run quickstart --only exact --set splits=1 --dry-run"
     "\n  kmaps run quickstart --cluster local:2"
+    "\n  kmaps run --all --preset small"
+    "\n  kmaps run --again runs/quickstart --repeats 5 --common-C 1",
 )
-@click.argument("experiment", shell_complete=names(experiments, or_files=True))
+@click.argument(
+    "experiment",
+    metavar="EXPERIMENT...",
+    nargs=-1,
+    shell_complete=names(experiments, or_files=True),
+)
+@click.option(
+    "--all",
+    "of_all",
+    is_flag=True,
+    help="Run every experiment that comes with kmaps, or each one that is named, the quickest "
+    "first, and compare each run with the published one.",
+)
 @click.option(
     "--out",
     type=FOLDER,
-    help="Folder of the records. [default: runs/NAME, with a preset runs/NAME-PRESET]",
+    help="Folder of the records. [default: runs/NAME, with a preset runs/NAME-PRESET]. With --all: "
+    "the folder that gets a folder per run. [default: runs]",
 )
-@click.option("--preset", help="Run this preset of the experiment.")
+@click.option("--preset", help="Run this preset of the experiment; --all leaves out others.")
 @click.option(
     "--only",
     multiple=True,
@@ -53,7 +89,8 @@ if TYPE_CHECKING:
 @click.option(
     "--threads",
     type=COUNT,
-    help="Threads of each cell. [default: processors / jobs; 1 with --cluster]",
+    help="Threads of each cell. [default: processors / jobs; 1 with --cluster and with --again, "
+    "which pins them to as many processors]",
 )
 @click.option(
     "--cluster",
@@ -67,6 +104,36 @@ if TYPE_CHECKING:
 @click.option("--skip-bad", is_flag=True, help="Leave out images that cannot be used.")
 @allowing
 @click.option(
+    "--again",
+    is_flag=True,
+    help="Time the measured cells in the folder EXPERIMENT again, several times each.",
+)
+@click.option(
+    "--repeats",
+    type=COUNT,
+    default=5,
+    help="Measurements of each cell, those on record included.",
+)
+@click.option(
+    "--common-C",
+    "common_C",
+    type=Number(min=0, min_open=True),
+    metavar="VALUE",
+    help="Time every cell at this C too.",
+)
+@click.option(
+    "--even-if-busy",
+    is_flag=True,
+    help="Measure although other work runs on the computer, and mark the times.",
+)
+@click.option(
+    "--experiment",
+    "definition",
+    metavar="NAME",
+    help="The YAML file of the records, or its name. [default: experiment.yaml next to the "
+    "records, else the name in them]",
+)
+@click.option(
     "--dry-run",
     is_flag=True,
     help="Run nothing: list the cells, check that the dataset is large enough, and report the "
@@ -74,43 +141,140 @@ if TYPE_CHECKING:
 )
 @click.option("--quiet", "-q", is_flag=True, help="Show no progress and no notes.")
 def command(
-    experiment: str,
+    experiment: tuple[str, ...],
+    of_all: bool,
     out: Path | None,
     preset: str | None,
+    only: tuple[str, ...],
     changes: tuple[str, ...],
+    jobs: int,
+    threads: int | None,
     cluster: str | None,
+    retry_failed: bool,
+    fail_fast: bool,
+    skip_bad: bool,
+    allow: tuple[str, ...],
+    allow_code: bool,
+    again: bool,
+    repeats: int,
+    common_C: float | None,
+    even_if_busy: bool,
+    definition: str | None,
     dry_run: bool,
     quiet: bool,
-    **how: Any,
 ) -> None:
     """Run EXPERIMENT, a YAML file or the name of one that comes with kmaps (`kmaps list`).
 
     Every finished cell is one line of records.jsonl in the output folder; the same command again
     resumes there. The table of these cells goes to standard output. The default folder is in runs,
     so that no run touches the published records in results.
+
+    With --all, or with several names, each run is compared with the published one, in a source
+    checkout. Experiments whose data or packages are missing are left out and listed. At the end the
+    command writes a page on each run and, without --preset, the page on all runs
+    (`kmaps report --all`).
+
+    With --again the command measures one cell at a time, pinned to processors, after a warm-up;
+    repeat 1 of all cells comes before repeat 2 of any. Each cell is trained with the C of its
+    record; if it does not reproduce the recorded result, its time is discarded. Every measurement
+    (times and peaks of memory) is one line of times.jsonl, next to the records; the same command
+    again resumes there. Tables and pages then show medians and quartiles, and claims about times
+    and memory are judged by the repeats. Delete the file to undo this. The command refuses a
+    computer with other work, by its load average, the time that the host of a virtual machine
+    takes, and the processor time of other processes within a second.
+
+    \b
+    Exit code 0  done; with --all, no cell is worse than published
+              1  with --all: a cell is worse or missing
+              3  a cell failed
+              5  nothing could be run
     """
+    if again:
+        refuse_options(
+            ("of_all", "out", "dry_run", *_OF_ONE_RUN),
+            "not with --again, which measures the cells of one folder; leave it out",
+        )
+        if len(experiment) != 1:
+            raise click.UsageError("--again: name one folder with the records of a run")
+        from kmaps.cli.run_again import run_again
+
+        run_again(
+            Path(experiment[0]),
+            experiment=definition,
+            preset=preset,
+            repeats=repeats,
+            threads=threads or 1,
+            common_C=common_C,
+            even_if_busy=even_if_busy,
+            allow=allow,
+            allow_code=allow_code,
+            quiet=quiet,
+        )
+        return
+    refuse_options(_OF_AGAIN, "needs --again, which times the cells of a run again")
+    if of_all or len(experiment) > 1:
+        refuse_options(
+            (*_OF_ONE_RUN, "allow", "allow_code"),
+            "not with several experiments; name one, without --all",
+        )
+        from kmaps.cli.run_all import run_all
+
+        run_all(
+            experiment,
+            preset=preset,
+            out=out or Path("runs"),
+            threads=threads,
+            dry_run=dry_run,
+            quiet=quiet,
+        )
+        return
+    if not experiment:
+        raise click.UsageError("Missing argument 'EXPERIMENT', or --all for every experiment.")
+    name = experiment[0]
+    _refuse_folder(name)
     from kmaps.bench.kinds.load import load_whole, packaged
 
-    checked, content = load_whole(experiment, preset, changes)
+    checked, content = load_whole(name, preset, changes)
     out = out or Path("runs", checked.experiment)
-    say_imports(checked, how["allow"], how["allow_code"], quiet=quiet)
+    say_imports(checked, allow, allow_code, quiet=quiet)
     if dry_run:
         from kmaps.bench.run.plan import published_folder
 
-        published = published_folder(Path(experiment).stem, preset)
-        _list_cells(checked, out, how["only"], published, quiet)
+        _list_cells(checked, out, only, published_folder(Path(name).stem, preset), quiet)
         return
     from kmaps.bench.run.runner import run
     from kmaps.cli.progress import cell_bar, say_compiling
 
     say_compiling(quiet=quiet)
-    there = nullcontext() if cluster is None else connected(cluster, "jobs")
-    with there as client, cell_bar(quiet=quiet, kept="cells") as reports:
-        kept = content if changes or experiment not in packaged() else None
-        outcome = run(checked, out, **how, client=client, definition=kept, **reports)
+    workers = nullcontext() if cluster is None else connected(cluster, "jobs")
+    with workers as client, cell_bar(quiet=quiet, kept="cells") as reports:
+        outcome = run(
+            checked,
+            out,
+            only=only,
+            jobs=jobs,
+            client=client,
+            threads=threads,
+            retry_failed=retry_failed,
+            fail_fast=fail_fast,
+            skip_bad=skip_bad,
+            allow=allow,
+            allow_code=allow_code,
+            definition=content if changes or name not in packaged() else None,
+            **reports,
+        )
     if not outcome.measured and not quiet:
         say(f"nothing to do: all {len(outcome.records)} cells are in {out}", err=True)
     _show(outcome, checked.kind)
+
+
+def _refuse_folder(name: str) -> None:
+    """Name the right commands for the folder of a run."""
+    if Path(name, "records.jsonl").is_file():
+        raise ConfigError(
+            f"{name}: is the folder of a run: `kmaps table {name}` shows it, `kmaps run --again "
+            f"{name}` times its cells again; expected an experiment, a YAML file or its name"
+        )
 
 
 def _show(outcome: "Outcome", kind: str) -> None:
@@ -153,9 +317,9 @@ def _list_cells(
         say(f"{states[key]:6}  {cell_name(cell.columns)}")
     if quiet:
         return
-    found = list(states.values())
-    counts = ", ".join(f"{found.count(word)} {word}" for word in words.values())
-    say(f"{len(found)} cells: {counts}, in {out}", err=True)
+    of_each = list(states.values())
+    counts = ", ".join(f"{of_each.count(word)} {word}" for word in words.values())
+    say(f"{len(of_each)} cells: {counts}, in {out}", err=True)
     to_do = [key for key, state in states.items() if state == "to do"]
     if to_do:
         say(_estimate(to_do, published), err=True)
@@ -168,17 +332,19 @@ def _estimate(keys: Sequence[str], published: Path) -> str:
     from kmaps.bench.records.times import forecast
     from kmaps.bench.run.plan import records_of
 
-    known = forecast(keys, records_of(published))
-    if not known.known:
+    expected = forecast(keys, records_of(published))
+    if not expected.known:
+        if not published.parent.is_dir():
+            return "there is no estimate: published records come with a source checkout alone"
         return "there is no estimate: no record of these cells is published"
-    parts = []
-    if known.seconds is not None:
-        parts.append(f"{_duration(known.seconds)} one after the other")
-    if known.peak_bytes is not None:
-        parts.append(f"at most {known.peak_bytes / 1e6:,.0f} MB beyond the data")
+    costs = []
+    if expected.seconds is not None:
+        costs.append(f"{_duration(expected.seconds)} one after the other")
+    if expected.peak_bytes is not None:
+        costs.append(f"at most {expected.peak_bytes / 1e6:,.0f} MB beyond the data")
     return (
-        f"estimate, from the records of {known.known} of the {known.cells} cells to do in "
-        f"{_shown(published)} ({known.where}): {', '.join(parts) or 'neither time nor memory'}; "
+        f"estimate, from the records of {expected.known} of the {expected.cells} cells to do in "
+        f"{_shown(published)} ({expected.where}): {', '.join(costs) or 'neither time nor memory'}; "
         "reading the data and extracting features take additional time"
     )
 

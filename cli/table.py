@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kmaps.cli.completing import measures, names
-from kmaps.cli.flags import PATH, say
+from kmaps.cli.flags import PATH, RUN, say
 from kmaps.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ Examples:
   kmaps table results/quickstart --measure accuracy --format latex
   kmaps table results/quickstart --records --format parquet -o records.parquet"""
 )
-@click.argument("results", type=PATH)
+@click.argument("results", type=RUN)
 @click.option(
     "--format",
     "form",

@@ -1,8 +1,9 @@
-"""``kmaps train``: train an additive-kernel SVM on an array file."""
+"""``kmaps train``: train a kernel SVM on an array file."""
 
 import json
 import shutil
 import sys
+from collections.abc import Sequence
 from functools import partial
 from math import inf
 from tempfile import TemporaryDirectory
@@ -25,7 +26,8 @@ from kmaps.errors import ConfigError, InputError
 if TYPE_CHECKING:
     from kmaps.io import Reader
 
-_NOT_THERE = ("folds", "hold_out", "input_format", "zero_based")  # no meaning on a cluster
+_NOT_THERE = ("folds", "hold_out", "input_format", "zero_based", "n_features", "memory")
+"""Options without a meaning on a cluster."""
 
 
 class TrainCommand(MapCommand):
@@ -33,16 +35,20 @@ class TrainCommand(MapCommand):
 
     default_maps: ClassVar[tuple[str, ...]] = ()
     map_option: ClassVar[dict[str, Any]] = {
-        "metavar": "NAME",
+        "metavar": "NAME[:PARAMETER=VALUE,…]",
         "help": "Train on this map's features instead of the exact kernel; `kmaps list maps` shows "
-        "them, `--map NAME --help` the options of one.",
+        "them, `--map NAME --help` the options of one. A parameter with the name of an option of "
+        "the model goes in here: spline:penalty=2.",
     }
+
+    def _names(self, given: Sequence[str]) -> Sequence[str]:
+        return [text.partition(":")[0] for text in given[-1:]]
 
 
 class Costs(click.ParamType):
     """One value of C, several separated by commas, or the name of a rule that finds values."""
 
-    name = "C[,C…]|path|auto"
+    name = "C[,C…]|auto"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> list[float] | str:
         """Return the values in ascending order, or the word."""
@@ -51,7 +57,7 @@ class Costs(click.ParamType):
         try:
             costs = sorted({float(text) for text in str(value).split(",")})
         except ValueError:
-            self.fail(f"{value!r}: expected numbers and commas, 'path' or 'auto'", param, ctx)
+            self.fail(f"{value!r}: expected numbers and commas, or 'auto'", param, ctx)
         if not 0 < costs[0] <= costs[-1] < inf:
             self.fail(f"{value}: expected positive, finite numbers", param, ctx)
         return costs
@@ -59,10 +65,17 @@ class Costs(click.ParamType):
 
 @click.command(
     cls=TrainCommand,
+    groups={
+        "Files": "labels label_column input_format zero_based n_features force",
+        "Model": "map_name kernel multiclass n_levels sigma n_landmarks probability calibrate",
+        "Training": "costs folds hold_out loss penalty class_weight smooth bias tol max_iter seed",
+        "Computation": "memory threads cluster",
+        "Output": "as_json quiet",
+    },
     epilog="""\b
 Examples:
   kmaps train histograms.npy model.npz --labels labels.npy --kernel chi2 -C 0.1
-  kmaps train train.csv model.npz --label-column digit -C path
+  kmaps train train.csv model.npz --label-column digit -C auto
   kmaps train train.svm model.npz --map homogeneous --order 2 -C 0.01,0.1,1,10
   kmaps train histograms.npy model.npz --labels labels.npy --kernel exp-chi2 -m 4096
   kmaps train rows.zarr model.npz --labels labels.zarr --cluster tcp://scheduler:8786""",
@@ -80,9 +93,11 @@ Examples:
     "-C",
     "costs",
     type=Costs(),
+    metavar="C[,C…]|auto",
     default="1",
     help="Weight of the loss. Several values are compared by cross-validation; `auto` extends the "
-    "grid 0.1 to 10 until the best is inside; `path` stops when held-out accuracy has fallen.",
+    "grid 0.1 to 10 until the best is inside; `path`, for models on codes, is `auto` on warm "
+    "starts, which stops when the accuracy has fallen.",
 )
 @click.option(
     "--folds",
@@ -100,12 +115,77 @@ Examples:
     "--loss", default="hinge", help="Loss: hinge, squared_hinge, or logistic for models on codes."
 )
 @click.option(
-    "--set",
-    "settings",
-    type=training.Setting(),
-    multiple=True,
-    help=f"Set one more parameter of the model; repeatable: {training.SETTINGS_HELP}.",
+    "--multiclass",
+    type=click.Choice(["ovr", "ovo"]),
+    help="One binary problem per class, or per pair of classes. [default: ovr]",
 )
+@click.option(
+    "--class-weight",
+    type=click.Choice(["balanced"]),
+    help="Give each class the same total weight.",
+)
+@click.option(
+    "--penalty",
+    type=training.Penalty(),
+    metavar="l1|l2",
+    help="Penalty of the weights; l1 keeps few features. [default: l2]",
+)
+@click.option(
+    "--smooth",
+    type=Number(0),
+    metavar="PRICE",
+    help="Price of curved functions. [default: 0]",
+)
+@click.option(
+    "--bias",
+    type=Number(0),
+    metavar="NUMBER",
+    help="Value of the constant feature; 0 trains no intercept. [default: 1]",
+)
+@click.option(
+    "--n-levels", type=int, metavar="N", help="Levels of a feature, 2 to 256. [default: 256]"
+)
+@click.option(
+    "--calibrate",
+    is_flag=True,
+    help="Turn one-vs-rest scores into log-odds before the classes are compared.",
+)
+@click.option(
+    "--probability",
+    type=click.Choice(["temperature", "sigmoid", "isotonic"]),
+    help="Let the model give probabilities, measured by this method on folds of the rows.",
+)
+@click.option(
+    "--sigma",
+    type=training.Width(),
+    metavar="NUMBER|auto|none",
+    help="Width of an exponential kernel: a number, auto (chosen with C by cross-validation), or "
+    "none (the mean distance of a sample). [default: none; 1 for the random-fourier map]",
+)
+@click.option(
+    "--n-landmarks",
+    type=int,
+    metavar="N",
+    help="Landmarks of an exponential kernel, instead of random frequencies.",
+)
+@click.option(
+    "--tol",
+    type=Number(0, min_open=True),
+    metavar="GAP",
+    help="Relative duality gap at which training stops. [default: 0.001]",
+)
+@click.option(
+    "--max-iter",
+    type=int,
+    metavar="N",
+    help="Most passes over the rows. [default: 1000; 200 with an exponential kernel]",
+)
+@click.option(
+    "--seed", type=int, default=0, help="Number that draws the order of the rows and the folds."
+)
+@click.option("--set", "settings", type=training.Setting(), multiple=True, hidden=True)
+@array_files.n_features
+@array_files.memory
 @array_files.input_format
 @array_files.zero_based
 @array_files.threads
@@ -123,15 +203,17 @@ def command(
     costs: list[float] | str,
     folds: int | None,
     hold_out: float | None,
-    loss: str,
     settings: tuple[tuple[str, Any], ...],
+    seed: int,
+    n_features: int | None,
+    memory: float,
     input_format: str | None,
     zero_based: str,
     cluster: str | None,
     force: bool,
     as_json: bool,
     quiet: bool,
-    **of_map: Any,
+    **parameters: Any,
 ) -> None:
     """Train a kernel SVM on the rows of the array file IN and write MODEL (.npz).
 
@@ -147,9 +229,13 @@ def command(
     """
     array_files.look_for(source, labels)
     _check_target(target, [source, labels], force, as_json)
-    given = training.Settings.of({"loss": loss, **dict(settings)})
+    renamed = dict(settings)
+    seed = renamed.pop("seed", seed)
+    n_features = renamed.pop("n_features", n_features)
+    memory = renamed.pop("memory", memory)
+    options = {name: parameters.pop(name) for name in training.MODEL_NAMES} | renamed
     save = partial(_save, target, force=force, as_json=as_json)
-    describe = partial(training.model_of_options, map_name, kernel, of_map, given)
+    describe = partial(training.model_of_options, map_name, kernel, parameters, options, seed)
     if cluster is not None:
         with connected(cluster, *_NOT_THERE) as client, as_input_error(), once_each_warning(quiet):
             there = train_there(source, describe(), costs, labels, label_column, client, quiet)
@@ -161,16 +247,19 @@ def command(
         label_column=label_column,
         input_format=input_format,
         zero_based=zero_based,
-        n_features=given.n_features,
+        n_features=n_features,
     ) as (reader, y):
         model = describe()
-        facts = _trained(model, reader, y, costs, folds, hold_out, given, quiet)
-        of_file = {
-            "index_base": reader.index_base,
-            "dtype": None if reader.is_text else reader.dtype.name,
-        }
-        column = array_files.split_label_column(label_column, labels)[0]
-        record = training.record_of(model, facts, reader.name, column, reader.columns, **of_file)
+        facts = _trained(model, reader, y, costs, folds, hold_out, seed, memory, quiet)
+        record = training.record_of(
+            model,
+            facts,
+            reader.name,
+            array_files.split_label_column(label_column, labels)[0],
+            reader.columns,
+            index_base=reader.index_base,
+            dtype=None if reader.is_text else reader.dtype.name,
+        )
         save(model, facts | {"index_base": reader.index_base}, record)
 
 
@@ -191,7 +280,8 @@ def _trained(
     costs: list[float] | str,
     folds: int | None,
     hold_out: float | None,
-    given: training.Settings,
+    seed: int,
+    memory: float,
     quiet: bool,
 ) -> dict[str, Any]:
     """Train on the rows of a file and return the facts; no time includes compiling."""
@@ -199,7 +289,7 @@ def _trained(
     from kmaps.models import train_model
 
     with once_each_warning(quiet), stage_bars(quiet=quiet) as report, compiling(quiet) as compiled:
-        rows = LabelledRows(reader, y, memory=int(given.memory * 1e6), progress=report)
+        rows = LabelledRows(reader, y, memory=int(memory * 1e6), progress=report)
         try:
             facts = train_model(
                 model,
@@ -207,7 +297,7 @@ def _trained(
                 costs,
                 folds=folds,
                 hold_out=hold_out,
-                seed=given.seed,
+                seed=seed,
                 report=report,
                 clock=lambda: perf_counter() - compiled.seconds,
             )

@@ -1,13 +1,13 @@
 """The model that the options of ``kmaps train`` describe."""
 
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from kmaps import __version__
-from kmaps.cli.map_options import AnyValue, build_map, map_options
+from kmaps.cli.flags import say
+from kmaps.cli.map_options import build_maps, map_options
 from kmaps.errors import ConfigError, suggest
 
 if TYPE_CHECKING:
@@ -16,120 +16,173 @@ if TYPE_CHECKING:
 
 DEFAULT_KERNEL = "chi2"
 
-_OF_MODEL = {
-    "multiclass": "ovr or ovo",
-    "class_weight": "balanced",
-    "probability": "true (by a temperature), sigmoid or isotonic",
-    "penalty": "l1 keeps few features",
-    "calibrate": "true turns one-vs-rest scores into log-odds",
-    "smooth": "price of curved functions",
-    "bias": "0 for no intercept",
-    "n_levels": "levels of a feature, 2 to 256",
-    "tol": "duality gap to reach",
-    "max_iter": "most passes over the rows",
-    "sigma": "auto chooses the width of an exponential kernel",
-    "n_landmarks": "landmarks of an exponential kernel, instead of random frequencies",
-}
-_OF_READING = {
-    "seed": "draws the order of rows and the folds",
-    "n_features": "columns of svm files",
-    "memory": "megabytes of the blocks that are read",
-}
-_ONLY_CODED = ("penalty", "calibrate", "smooth", "n_levels")
-_ONLY_EXPONENTIAL = ("sigma", "n_landmarks")
 
-SETTINGS_HELP = ", ".join(f"{name} ({text})" for name, text in (_OF_MODEL | _OF_READING).items())
+class Penalty(click.ParamType):
+    """l1 or l2; until the next release also the whole number that is a map's penalty."""
+
+    name = "l1|l2"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> str | int:
+        """Return the name of the penalty of the weights, or the order of a map's penalty."""
+        if value in ("l1", "l2") or isinstance(value, int):
+            return value
+        if str(value).isdecimal():
+            return int(value)
+        self.fail(f"{value!r}: expected l1 or l2", param, ctx)
+
+
+class Width(click.ParamType):
+    """A positive number, ``auto``, or ``none`` for the mean distance of a sample."""
+
+    name = "NUMBER|auto|none"
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> float | str:
+        """Return the number or the word."""
+        if value in ("auto", "none"):
+            return value
+        try:
+            return float(value)
+        except ValueError:
+            self.fail(f"{value!r}: expected a number, 'auto' or 'none'", param, ctx)
+
+
+MODEL_NAMES = (
+    "loss",
+    "multiclass",
+    "class_weight",
+    "penalty",
+    "smooth",
+    "bias",
+    "n_levels",
+    "calibrate",
+    "probability",
+    "sigma",
+    "n_landmarks",
+    "tol",
+    "max_iter",
+)
+"""Options of the model. A parameter of a map with one of these names goes into ``--map``."""
+
+_CODED_ALONE = ("penalty", "calibrate", "smooth", "n_levels")
+_EXPONENTIAL_ALONE = ("sigma", "n_landmarks")
+_FOR_EXPONENTIAL = "is only for exponential kernels, such as exp-chi2"
 
 
 class Setting(click.ParamType):
-    """The name of a parameter and its value."""
+    """``NAME=VALUE``, what ``--set`` took in 1.0.0rc1: an option has the same name now."""
 
     name = "NAME=VALUE"
+    names = (*MODEL_NAMES, "seed", "n_features", "memory")
 
     def convert(self, value: Any, param: Any, ctx: Any) -> tuple[str, Any]:
+        """Return the name and the value in the type of the option of this name."""
         if isinstance(value, tuple):
             return value
         name, equals, text = value.partition("=")
-        known = [*_OF_MODEL, *_OF_READING]
         if not equals:
             self.fail(f"{value!r}: expected NAME=VALUE", param, ctx)
-        if name not in known:
-            self.fail(f"{name}: no such parameter{suggest(name, known)}", param, ctx)
-        return name, AnyValue().convert(text, param, ctx)
-
-
-@dataclass(frozen=True)
-class Settings:
-    """The settings by ``--loss`` and ``--set``: of the model, and of reading the rows."""
-
-    of_model: dict[str, Any] = field(default_factory=dict)
-    seed: int = 0
-    n_features: int | None = None
-    memory: float = 24.0
-
-    @classmethod
-    def of(cls, given: dict[str, Any]) -> "Settings":
-        reading = {name: given.pop(name) for name in _OF_READING if name in given}
-        for name, value in reading.items():
-            kinds = (int, float) if name == "memory" else int
-            if isinstance(value, bool) or not isinstance(value, kinds) or value < (name != "seed"):
-                raise ConfigError(f"--set {name}={value}: expected a number, {_OF_READING[name]}")
-        return cls(given, **reading)
+        if name not in self.names:
+            self.fail(f"{name}: no such parameter{suggest(name, self.names)}", param, ctx)
+        if name == "probability" and text.lower() == "true":
+            text = "temperature"
+        option = next(option for option in ctx.command.params if option.name == name)
+        flag = max(option.opts, key=len)
+        if option.is_flag:
+            converted = click.BOOL.convert(text, option, ctx)
+            new = flag if converted else f"no {flag}"
+        else:
+            converted = option.type.convert(text, option, ctx)
+            new = f"{flag} {text}"
+        say(f"warning: `--set {value}` is now `{new}`", err=True)
+        return name, converted
 
 
 def model_of_options(
-    map_name: str | None, kernel: str | None, parameters: dict[str, Any], settings: Settings
+    map_text: str | None,
+    kernel: str | None,
+    map_parameters: dict[str, Any],
+    model_parameters: dict[str, Any],
+    seed: int,
 ) -> "CodedSVC | LandmarkSVC | RandomFeatureSVC":
-    from kmaps.maps import Tabulated
+    """Return the unfitted model of a kernel, or of a map and its parameters.
+
+    ``map_text`` is the name of a map, with parameters as ``NAME:PARAMETER=VALUE,…`` if need be;
+    in ``model_parameters`` None, and False, stand for options that were not given.
+    """
+    from kmaps.maps import RandomFeatures, Tabulated
     from kmaps.svm import CodedSVC
 
-    given = settings.of_model
-    if map_name is None:
-        _refuse(_ONLY_EXPONENTIAL, given, "is only for exponential kernels, such as exp-chi2")
-        return CodedSVC(kernel or DEFAULT_KERNEL, random_state=settings.seed, **given)
-    takes_kernel = "kernel" in {option.name for option in map_options(map_name)}
-    if kernel and not takes_kernel:
+    options = {
+        name: value
+        for name, value in model_parameters.items()
+        if value is not None and value is not False
+    }
+    if map_text is None:
+        _refuse(_EXPONENTIAL_ALONE, options, _FOR_EXPONENTIAL)
+        _refuse_map_penalty(options, "the exact kernel")
+        return CodedSVC(kernel or DEFAULT_KERNEL, random_state=seed, **options)
+    map_name = map_text.partition(":")[0]
+    names = {option.name for option in map_options(map_name)}
+    if kernel and "kernel" not in names:
         raise ConfigError(f"--kernel {kernel}: the {map_name} map has no kernel; leave it out")
-    if takes_kernel:
-        parameters = {"kernel": kernel, **parameters}
-    feature_map = build_map(map_name, parameters)
+    if "kernel" in names:
+        map_parameters = {"kernel": kernel, **map_parameters}
+    if "penalty" in names and isinstance(options.get("penalty"), int):
+        order = options.pop("penalty")
+        map_parameters = {"penalty": order, **map_parameters}
+        say(f"warning: `--penalty {order}` is now `--map {map_name}:penalty={order}`", err=True)
+    _refuse_map_penalty(options, f"the {map_name} map")
+    if "sigma" in names and options.get("sigma") != "auto":
+        map_parameters = {"sigma": options.get("sigma"), **map_parameters}
+    (feature_map,) = build_maps([map_text], map_parameters).values()
     if isinstance(feature_map, Tabulated):
-        _refuse(_ONLY_EXPONENTIAL, given, "is only for exponential kernels, such as exp-chi2")
-        return CodedSVC(feature_map, random_state=settings.seed, **given)
-    from kmaps.maps import RandomFeatures
-
+        if "sigma" in names and options.get("sigma") != "auto":
+            options.pop("sigma", None)
+        _refuse(_EXPONENTIAL_ALONE, options, _FOR_EXPONENTIAL)
+        return CodedSVC(feature_map, random_state=seed, **options)
     if isinstance(feature_map, RandomFeatures):
-        return _random_features(map_name, feature_map.get_params(), given)
+        return _random_features(map_name, feature_map.get_params(), options)
     raise ConfigError(f"--map {map_name}: has no tables, but training on codes needs them")
 
 
 def _random_features(
-    map_name: str, of_map: dict[str, Any], given: dict[str, Any]
+    map_name: str, map_parameters: dict[str, Any], options: dict[str, Any]
 ) -> "LandmarkSVC | RandomFeatureSVC":
     """Return the unfitted model on a random map, or on landmarks, with some parameters."""
     from kmaps.models import LandmarkSVC, RandomFeatureSVC
 
-    _refuse(_ONLY_CODED, given, f"is not for {map_name}, only for coded models")
+    _refuse(_CODED_ALONE, options, f"is not for {map_name}, only for coded models")
     if click.get_current_context().params["costs"] == "path":
         raise ConfigError(f"-C path: is not for {map_name}, only for coded models; use -C auto")
-    kernel = of_map.get("kernel", "exp-rbf").removeprefix("exp-")
+    kernel = map_parameters.get("kernel", "exp-rbf").removeprefix("exp-")
     kernel = kernel if kernel == "rbf" else f"exp-{kernel}"
-    given = {"sigma": of_map["sigma"], "random_state": of_map["random_state"], **given}
-    if "n_landmarks" in given:
-        return LandmarkSVC(kernel, **given)
+    sigma = options.pop("sigma", None)
+    options = {
+        "sigma": "auto" if sigma == "auto" else map_parameters["sigma"],
+        "random_state": map_parameters["random_state"],
+        **options,
+    }
+    if "n_landmarks" in options:
+        return LandmarkSVC(kernel, **options)
     return RandomFeatureSVC(
         kernel,
-        of_map["n_frequencies"],
-        order=of_map.get("order", 1),
-        structure=of_map["structure"],
-        **given,
+        map_parameters["n_frequencies"],
+        order=map_parameters.get("order", 1),
+        structure=map_parameters["structure"],
+        **options,
     )
 
 
-def _refuse(names: tuple[str, ...], given: dict[str, Any], why: str) -> None:
+def _refuse(names: tuple[str, ...], options: dict[str, Any], reason: str) -> None:
     for name in names:
-        if name in given:
-            raise ConfigError(f"--set {name}: {why}")
+        if name in options:
+            raise ConfigError(f"--{name.replace('_', '-')}: {reason}")
+
+
+def _refuse_map_penalty(options: dict[str, Any], what: str) -> None:
+    """Refuse a number, which is the penalty of a map, where no map has one."""
+    if isinstance(options.get("penalty"), int):
+        raise ConfigError(f"--penalty {options['penalty']}: expected l1 or l2 for {what}")
 
 
 def record_of(
@@ -138,7 +191,7 @@ def record_of(
     source: str,
     label_column: str | None,
     columns: list[str] | None,
-    **of_the_file: Any,
+    **file_facts: Any,
 ) -> dict[str, Any]:
     """Return the record of the training that the model file keeps."""
     from kmaps.models import training_record
@@ -147,7 +200,7 @@ def record_of(
         facts,
         by=f"kmaps {__version__}",
         file=Path(source).name,
-        **of_the_file,
+        **file_facts,
         columns=columns,
         label_column=label_column,
         kernel=None if isinstance(model.map_, str) else model.map_.get_params().get("kernel"),

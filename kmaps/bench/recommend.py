@@ -253,7 +253,7 @@ def options_of(record: Record) -> list[str]:
         return []
     options = [*_kernel_options(record), "-C", f"{record['C']:g}"]
     if record["reduction"] != "ovr":
-        options += ["--set", f"multiclass={record['reduction']}"]
+        options += ["--multiclass", record["reduction"]]
     return [*options, "--loss", "squared_hinge"]  # all models above
 
 
@@ -266,7 +266,7 @@ def _kernel_options(record: Record) -> list[str]:
         of_rbf = given["kernel"] == "rbf"
         chosen = ["--map", "random-fourier"] if of_rbf else ["--kernel", given["kernel"]]
         if "n_landmarks" in given:
-            chosen += ["--set", f"n_landmarks={given['n_landmarks']}"]
+            chosen += ["--n-landmarks", str(given["n_landmarks"])]
         of_map = {name: given[name] for name in ("n_frequencies", "structure") if name in given}
         given = {**of_map, **record["search_chosen"], "random_state": record["seed"]}
     else:

@@ -96,7 +96,7 @@ def test_the_commands_of_the_page_on_scale_run(address):
 
 @pytest.mark.parametrize("sigma", [0.5, "auto"])
 def test_a_model_on_landmarks_is_the_one_in_memory(address, sigma):
-    given = ["--kernel", "exp-chi2", "--set", "n_landmarks=30", "--set", f"sigma={sigma}", "-C", 9]
+    given = ["--kernel", "exp-chi2", "--n-landmarks", "30", "--sigma", sigma, "-C", 9]
     done = kmaps(
         "train", "rows.npy", "m.npz", "--labels", "labels.npy", *given, "--cluster", address
     )
@@ -123,7 +123,7 @@ def test_a_map_learns_from_all_rows_or_those_of_another_file(address):
 
 @pytest.mark.parametrize("form", ["npy", pytest.param("zarr", marks=pytest.mark.slow), "parquet"])
 def test_training_and_prediction(address, form):
-    options = ["-C", "0.1", "--set", "tol=1e-3"]
+    options = ["-C", "0.1", "--tol", "1e-3"]
     labels = ["--label-column", "kind"] if form == "parquet" else ["--labels", f"labels.{form}"]
     rows, there = f"rows.{form}", ["--cluster", address]
     told = kmaps("train", rows, "there.npz", *labels, *options, *there).stdout
@@ -151,7 +151,7 @@ def test_words_are_labels(address):
     frame = pd.DataFrame(X, columns=COLUMNS).assign(kind=np.array(["odd", "even"])[Y])
     frame.to_parquet("words.parquet")
     options = ["--label-column", "kind", "--cluster", address]
-    kmaps("train", "words.parquet", "m.npz", "--set", "tol=0.1", *options)
+    kmaps("train", "words.parquet", "m.npz", "--tol", "0.1", *options)
     assert load_model("m.npz").classes_.tolist() == ["even", "odd"]
     kmaps("predict", "m.npz", "words.parquet", "out.parquet", *options)
     assert set(pd.read_parquet("out.parquet")["label"]) == {"even", "odd"}
@@ -178,7 +178,7 @@ LABELLED = "train rows.npy m.npz --labels labels.npy "
             "--label-column king: expected one of bin0, bin1",
         ),
         (LABELLED + "-C 1,2", "-C: give one value with --cluster; choose it on a part of the rows"),
-        (LABELLED + "--set smooth=5", "smooth=5: not for clusters; leave it out"),
+        (LABELLED + "--smooth 5", "smooth=5: not for clusters; leave it out"),
         (LABELLED + "--folds 3", "--folds: not with --cluster; leave it out"),
     ],
 )

@@ -28,7 +28,7 @@ LINES = {
 FILE = "the shell's own files"
 
 BASH = f"""
-eval "$(kmaps completion bash)"
+eval "$(_KMAPS_COMPLETE=bash_source kmaps)"
 compopt() {{ [[ $2 == default ]] && echo "{FILE}"; }}
 complete_line() {{
     read -ra COMP_WORDS <<< "$1"
@@ -42,7 +42,7 @@ ZSH = f"""
 compdef() {{ :; }}
 compadd() {{ print -l $completions; }}
 _path_files() {{ print "{FILE}"; }}
-eval "$(kmaps completion zsh)"
+eval "$(_KMAPS_COMPLETE=zsh_source kmaps)"
 complete_line() {{
     words=(${{(z)1}})
     CURRENT=$#words
@@ -50,7 +50,7 @@ complete_line() {{
 }}
 """
 FISH = """
-kmaps completion fish | source
+_KMAPS_COMPLETE=fish_source kmaps | source
 function complete_line
     complete -C "$argv[1]"
 end
@@ -71,8 +71,10 @@ def shell(name: str, program: str, lines: list[str], folder: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("name", ["bash", "zsh", "fish"])
-def test_a_script_for_each_shell(name):
-    assert "_KMAPS_COMPLETE" in kmaps("completion", name).stdout
+def test_the_command_of_the_last_release_prints_the_same_script(name):
+    printed = kmaps("completion", name)
+    assert "_KMAPS_COMPLETE" in printed.stdout
+    assert f"_KMAPS_COMPLETE={name}_source kmaps" in printed.stderr
 
 
 def test_bash(tmp_path):

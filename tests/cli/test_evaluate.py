@@ -82,7 +82,7 @@ def test_what_cannot_be_evaluated():
 
 
 def test_calibration_and_figures():
-    kmaps("train", "X.npy", "m.npz", "--labels", "y.npy", "--set", "probability=sigmoid", "-q")
+    kmaps("train", "X.npy", "m.npz", "--labels", "y.npy", "--probability", "sigmoid", "-q")
     model = load_model("m.npz")
     files = [f"{what}.{form}" for what in ("confusion", "reliability") for form in ("csv", "svg")]
     options = [word for file in files for word in (f"--{file[:-4]}", file)]
@@ -185,7 +185,7 @@ def test_info_describes_a_model():
 
 
 def test_info_says_what_did_not_converge():
-    options = "--labels y.npy --set max_iter=1 --set tol=1e-9 -q"
+    options = "--labels y.npy --max-iter 1 --tol 1e-9 -q"
     kmaps("train", "X.npy", "m.npz", *options.split())
     assert described("m.npz")["converged"].strip().startswith("no: the relative duality gap is ")
 

@@ -32,7 +32,7 @@ def test_encode_approximates_the_kernel():
 @pytest.mark.parametrize("map_name", ["generalized-rbf", "random-fourier"])
 def test_maps_named_as_such_and_a_chosen_c(map_name):
     options = ["--map", map_name, "-m", "80", "--sigma", "none", "--random-state", "4"]
-    result = train(*options, "-C", "0.01,0.1,1", "--json", "--set", "multiclass=ovo")
+    result = train(*options, "-C", "0.01,0.1,1", "--json", "--multiclass", "ovo")
     found = json.loads(result.stdout)
     assert [tried["C"] for tried in found["cv"]] == [0.01, 0.1, 1]
     best = max(tried["accuracy"] for tried in found["cv"])
@@ -57,8 +57,8 @@ def test_a_map_that_is_seeded_by_chance_is_kept():
 
 @pytest.mark.parametrize("landmarks", [False, True])
 def test_a_width_is_chosen_on_rows_that_are_not_held_out(landmarks):
-    settings = ["--set", "n_landmarks=20"] if landmarks else ["-m", "40"]
-    options = ["--kernel", "exp-chi2", "--set", "sigma=auto", "-C", "1,10", "--hold-out", "0.25"]
+    settings = ["--n-landmarks", "20"] if landmarks else ["-m", "40"]
+    options = ["--kernel", "exp-chi2", "--sigma", "auto", "-C", "1,10", "--hold-out", "0.25"]
     said = train(*options, *settings).stdout
     model = load_model("m.npz")
     assert type(model).__name__ == ("LandmarkSVC" if landmarks else "RandomFeatureSVC")
@@ -77,11 +77,11 @@ def test_a_width_is_chosen_on_rows_that_are_not_held_out(landmarks):
         (["--sigma", "-1"], "--sigma -1.0: expected a positive number"),
         (["--loss", "hing"], "--loss hing: expected 'hinge' or 'squared_hinge', did"),
         (["--map", "generalized-rbf", "--kernel", "exp-ch2"], "unknown kernel 'exp-ch2', did you"),
-        (["--set", "n_levels=16"], "--set n_levels: is not for generalized-rbf, only for coded"),
-        (["--set", "n_landmarks=0"], "n_landmarks=0: expected a whole number of at least 1"),
+        (["--n-levels", "16"], "--n-levels: is not for generalized-rbf, only for coded"),
+        (["--n-landmarks", "0"], "--n-landmarks 0: expected a whole number of at least 1"),
         (
-            ["--kernel", "js", "--set", "sigma=auto"],
-            "--set sigma: is only for exponential kernels, su",
+            ["--kernel", "js", "--sigma", "auto"],
+            "--sigma: is only for exponential kernels, su",
         ),
     ],
 )

@@ -49,7 +49,7 @@ COMMANDS = [
     (["plot", "nowhere"], 5),
     (["plot", RESULTS, "-o", "front.gif"], 2),
     (["check", "nowhere", "--against", RESULTS], 5),
-    (["time", "nowhere"], 5),
+    (["run", "--again", "nowhere"], 5),
     (["run", "quikstart"], 2),
 ]
 # What learns is not needed to find a file wrong.
@@ -76,23 +76,6 @@ def test_what_answers_at_once_imports_nothing_heavy(tmp_path):
     found = codes_and_imports(tmp_path, HEAVY, [arguments for arguments, _ in commands])
     for (arguments, expected), (code, loaded) in zip(commands, found, strict=True):
         assert (code, loaded) == (expected, []), arguments
-
-
-def test_scikit_learn_comes_without_what_it_does_not_use(tmp_path):
-    """The numbers of scipy.stats and pandas, imported later, are the same as ever."""
-    np.save(tmp_path / "X.npy", np.random.default_rng(0).random((20, 3)))
-    program = """if True:
-        import sys
-        from kmaps.cli.main import main
-        sys.argv[1:] = ["encode", "X.npy", "Z.npy", "--map", "spline", "--quiet"]
-        try:
-            main()
-        except SystemExit as ended:
-            print(ended.code, {"scipy.stats", "pandas", "sklearn.base"} & sys.modules.keys())
-        import scipy, pandas, sklearn.utils.fixes
-        print(scipy.stats.mode([1, 1, 2]).mode, len(pandas.DataFrame({"x": [0]})))
-    """
-    assert python("-c", program, folder=tmp_path) == "0 {'sklearn.base'}\n1 1\n"
 
 
 @pytest.mark.parametrize("name", ["kmaps", "kmaps.maps", "kmaps.features", "kmaps.bench.kinds"])

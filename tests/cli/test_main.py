@@ -8,11 +8,13 @@ from importlib import import_module
 from pathlib import Path
 
 import click
+import numpy as np
 import pytest
 from click.testing import CliRunner
-from commands import kmaps
+from commands import kmaps, refused
 
-from kmaps.cli.main import COMMANDS, cli
+from kmaps import CodedSVC
+from kmaps.cli.main import COMMANDS, GROUPS, RENAMED, cli
 from kmaps.errors import CellsFailed, ConfigError, DataError, GateFailed, NothingMeasured
 
 KMAPS = Path(sys.executable).parent / "kmaps"
@@ -45,11 +47,49 @@ def test_every_command_is_listed_and_has_help_with_an_example(name):
     assert f"kmaps {name} " in kmaps(name, "--help").output.partition("Example")[2]
 
 
-def test_the_first_line_of_each_command_says_what_it_does():
+def test_every_command_is_in_a_group():
     for path in Path(import_module("kmaps.cli").__file__).parent.glob("*.py"):
-        is_command = "\ndef command(" in path.read_text()
-        line = f'"""``kmaps {path.stem}``: …."""'
-        assert is_command == (path.stem in COMMANDS), f"cli/{path.name} is to begin with {line}"
+        is_command = "\ndef command(" in path.read_text() and path.stem != "completion"
+        assert is_command == (path.stem in COMMANDS), f"cli/main.py: GROUPS lacks {path.stem}"
+    assert re.findall(r"^(\w+):$", kmaps("--help").output, re.M) == ["Options", *GROUPS]
+
+
+@pytest.mark.parametrize(("old", "new"), RENAMED.items())
+def test_a_renamed_command_is_the_new_one_with_a_line_that_names_it(old, new):
+    renamed = kmaps(old, "--help")
+    assert renamed.stdout == kmaps(new[0], "--help").stdout
+    assert renamed.stderr == f"warning: `kmaps {old}` is now `kmaps {' '.join(new)}`\n"
+    assert f"\n  {old}" not in kmaps("--help").output
+
+
+def test_a_run_in_the_place_of_a_model_and_the_other_way_round():
+    run = str(ROOT / "results" / "quickstart")
+    CodedSVC().fit(np.eye(4), [0, 0, 1, 1]).save("m.npz")
+    np.save("x.npy", np.eye(4))
+    for name in ("table", "plot", "report", "compare"):
+        assert "kmaps info m.npz" in refused(name, "m.npz")
+    assert "kmaps info m.npz" in refused("check", run, "--against", "m.npz")
+    for records in (run, f"{run}/records.jsonl"):
+        for name, *files in (
+            ["info"],
+            ["explain"],
+            ["evaluate", "x.npy"],
+            ["predict", "x.npy", "p.txt"],
+        ):
+            assert f"kmaps table {records}" in refused(name, records, *files)
+    assert f"kmaps run --again {run}" in refused("run", run)
+
+
+def test_options_of_other_ways_to_run_are_refused():
+    for arguments in (
+        ["quickstart", "--repeats", 3],
+        ["quickstart", "lac-figure3-toy", "--jobs", 2],
+        ["--all", "--set", "splits=1"],
+        ["--again", "runs/quickstart", "--jobs", 2],
+    ):
+        assert str(arguments[-2]) in refused("run", *arguments)
+    kmaps("run", code=2)
+    kmaps("run", "--again", code=2)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +140,7 @@ def test_the_installed_script_gives_exit_codes_and_no_traceback(tmp_path):
         (">/dev/full", "error: No space left on device\n"),
     ],
 )
-@pytest.mark.parametrize("arguments", ["--version", "completion bash", "info --help"])
+@pytest.mark.parametrize("arguments", ["--version", "list kernels", "info --help"])
 def test_output_that_is_lost_is_an_error(redirection, told, arguments):
     buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     done = subprocess.run(

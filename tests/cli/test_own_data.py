@@ -135,7 +135,7 @@ def svm(path, first):
 
 def test_a_model_remembers_what_indices_count_from():
     svm("zero.svm", 0)
-    result = kmaps("train", "zero.svm", "m.npz", "--zero-based", "true", "--set", "n_features=6")
+    result = kmaps("train", "zero.svm", "m.npz", "--zero-based", "true", "--n-features", "6")
     assert "indices count from 0 (--zero-based)\n" in result.stdout
     assert as_json("train", "X.npy", "n.npz", "--labels", "y.npy")["features"] == 6
     right = np.mean(load_model("n.npz").predict(X) == Y)
@@ -163,7 +163,7 @@ def test_data_that_cannot_be_of_a_model():
     kmaps("train", "one.svm", "s.npz", "-q")
     Path("zero.svm").write_text("0 0:1 3:1\n1 2:1\n")
     Path("wide.svm").write_text("0 1:1 7:1\n")
-    kmaps("train", "zero.svm", "z.npz", "--set", "n_features=6", "-q")
+    kmaps("train", "zero.svm", "z.npz", "--n-features", "6", "-q")
     table(Path("order.csv"), X, WORDS, names=["a", "c", "b", *NAMES[3:]])
     table(Path("narrow.csv"), X[:, :5], WORDS, names=NAMES[:5])
     table(Path("other.csv"), X, np.full(90, "red"))
@@ -284,7 +284,7 @@ def test_a_forgotten_label_column_is_named():
 
 def test_explain_reads_what_the_model_was_trained_on():
     svm("zero.svm", 0)
-    kmaps("train", "zero.svm", "m.npz", "--zero-based", "true", "--set", "n_features=6", "-q")
+    kmaps("train", "zero.svm", "m.npz", "--zero-based", "true", "--n-features", "6", "-q")
     kmaps("explain", "m.npz", "--data", "zero.svm", "--out", "svm.html")
     kmaps("explain", "m.npz", "--data", "X.npy", "--out", "npy.html")
     assert Path("svm.html").read_text() == Path("npy.html").read_text()

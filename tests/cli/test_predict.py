@@ -120,7 +120,7 @@ def test_what_has_no_place(models):
     ):  # fmt: skip
         file = models[0] / f"{name}.npz"
         assert refused("predict", file, "X.npy", *arguments.split()).startswith(message)
-    message = "plain.npz: has no probabilities; train it with --set probability=temperature"
+    message = "plain.npz: has no probabilities; train it with --probability temperature"
     assert refused("predict", "plain.npz", "X.npy", "p.npy", "--proba") == message
 
 

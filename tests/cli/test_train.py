@@ -33,15 +33,15 @@ def train(*args, **options):
     ("options", "model"),
     [
         ("--kernel js -C 3", CodedSVC("js", C=3.0)),
-        ("--set penalty=l1 -C 0.3", CodedSVC(C=0.3, penalty="l1")),
-        ("--set smooth=0.1", CodedSVC(smooth=0.1)),
-        ("--kernel js --set probability=sigmoid", CodedSVC("js", probability="sigmoid")),
+        ("--penalty l1 -C 0.3", CodedSVC(C=0.3, penalty="l1")),
+        ("--smooth 0.1", CodedSVC(smooth=0.1)),
+        ("--kernel js --probability sigmoid", CodedSVC("js", probability="sigmoid")),
         (
-            "--kernel exp-js -m 20 --sigma 0.5 --order 2 --set probability=sigmoid",
+            "--kernel exp-js -m 20 --sigma 0.5 --order 2 --probability sigmoid",
             RandomFeatureSVC("exp-js", 20, order=2, sigma=0.5, probability="sigmoid"),
         ),
         (
-            "--set multiclass=ovo --set class_weight=balanced",
+            "--multiclass ovo --class-weight balanced",
             CodedSVC(multiclass="ovo", class_weight="balanced"),
         ),
     ],
@@ -53,6 +53,32 @@ def test_the_model_is_the_librarys(options, model):
     assert (loaded.C, loaded.probability) == (model.C, model.probability)
     if model.probability:
         np.testing.assert_array_equal(loaded.predict_proba(X), expected.predict_proba(X))
+
+
+def test_settings_of_the_last_release_are_options():
+    renamed = "--set tol=0.01 --set bias=0 --set multiclass=ovo --set memory=1 --set seed=3"
+    told = train(*OURS, *renamed.split()).stderr
+    assert told.splitlines()[0] == "warning: `--set tol=0.01` is now `--tol 0.01`"
+    train(
+        "in.npy", "new.npz", *OURS[2:], *renamed.replace("--set ", "--").replace("=", " ").split()
+    )
+    models = [load_model(name).get_params() for name in ("m.npz", "new.npz")]
+    assert str(models[0]) == str(models[1])
+    assert models[0]["tol"] == 0.01
+    train("in.npy", "p.npz", *OURS[2:], "--set", "probability=true")
+    assert load_model("p.npz").probability == "temperature"
+
+
+def test_a_parameter_of_a_map_that_is_called_like_an_option_of_the_model():
+    train(*OURS, "--map", "spline:penalty=2", "--penalty", "l1")
+    model = load_model("m.npz")
+    expected = CodedSVC(SplineMap(penalty=2), penalty="l1").fit(X, Y)
+    np.testing.assert_array_equal(model.decision_function(X), expected.decision_function(X))
+    told = train("in.npy", "old.npz", *OURS[2:], "--map", "spline", "--penalty", 2).stderr
+    assert told.splitlines()[0] == "warning: `--penalty 2` is now `--map spline:penalty=2`"
+    expected = CodedSVC(SplineMap(penalty=2)).fit(X, Y)
+    scores = load_model("old.npz").decision_function(X)
+    np.testing.assert_array_equal(scores, expected.decision_function(X))
 
 
 def test_labels_and_scores_are_those_of_the_model():
@@ -99,9 +125,9 @@ def test_blocks_do_not_matter():
     big[-1] = 99
     np.save("big.npy", big)
     np.save("ys.npy", np.tile(Y, 700))
-    options = "--labels", "ys.npy", "--map", "spline", "--set", "tol=0.01", "-C", "1e-4"
-    train("big.npy", "a.m", *options, "--set", "memory=1")
-    train("big.npy", "b.m", *options, "--set", "memory=100")
+    options = "--labels", "ys.npy", "--map", "spline", "--tol", "0.01", "-C", "1e-4"
+    train("big.npy", "a.m", *options, "--memory", "1")
+    train("big.npy", "b.m", *options, "--memory", "100")
     few = CodedSVC.load("a.m"), CodedSVC.load("b.m")
     np.testing.assert_array_equal(*(model.decision_function(X[:, :3]) for model in few))
     whole = CodedSVC(SplineMap(), C=1e-4, tol=0.01).fit(big, np.tile(Y, 700))
@@ -114,7 +140,7 @@ def test_blocks_do_not_matter():
     ("rule", "folds", "seed"), [("path", 3, 0), ("auto", 3, 0), ("10,0.001,1", 5, 3)]
 )
 def test_c_is_chosen_by_cross_validation(rule, folds, seed):
-    options = "-C", rule, "--folds", folds, "--set", f"seed={seed}"
+    options = "-C", rule, "--folds", folds, "--seed", seed
     told = json.loads(train(*OURS, *options, "--json").stdout)
     Cs = rule if rule.isalpha() else [10, 0.001, 1]
     expected = CodedSVCCV(Cs=Cs, folds=folds, seed=seed, random_state=seed).fit(X, Y)
@@ -156,7 +182,7 @@ def test_a_model_says_when_by_which_version_and_on_what_it_was_trained(monkeypat
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     told = json.loads(train(*OURS, "--json").stdout)
     first = Path("m.npz").read_bytes()
-    train(*OURS, "--set", "memory=1", "--force")
+    train(*OURS, "--memory", "1", "--force")
     assert Path("m.npz").read_bytes() == first
     info = json.loads(kmaps("info", "m.npz", "--json").stdout)
     assert info["written"] == {"time": "2023-11-14T22:13:20+00:00", "kmaps": __version__}
@@ -210,8 +236,7 @@ def test_what_cannot_be_trained_on():
         f"in.npy m.npz {y} --map spline --kernel js": "--kernel js: the spline map has no kernel;",
         f"in.npy m.npz {y} --map sign-cauchy": "--map sign-cauchy: has no tables, but training",
         f"in.npy m.npz {y} --kernel exp-chi2 -C path": "-C path: is not for generalized-rbf",
-        f"in.npy m.npz {y} --kernel exp-js --set smooth=0.1": "--set smooth: is not for gen",
-        f"in.npy m.npz {y} --set smooth=-1": "smooth=-1: expected a number of at least 0",
+        f"in.npy m.npz {y} --kernel exp-js --smooth 0.1": "--smooth: is not for gen",
         f"in.npy m.npz {y} --loss hing": "--loss hing: expected 'hinge', 'squared_hinge' or",
     }.items():
         assert refused("train", *arguments.split()).startswith(message)
@@ -220,9 +245,12 @@ def test_what_cannot_be_trained_on():
         "-C0": "positive",
         "-C-1,1": "positive",
         "-Ca": "numbers",
-        "--set n_levels=257": "n_levels=257: expected a whole number from 2 to 256",
+        "--n-levels 257": "--n-levels 257: expected a whole number from 2 to 256",
+        "--smooth -1": "-1.0 is not in the range",
         "--set toll=1": "toll: no such parameter, did you mean 'tol'?",
-        "--set memory=little": "--set memory=little: expected a number, megabytes of the blocks",
+        "--set memory=little": "'little' is not a valid float",
+        "--penalty 3": "--penalty 3: expected l1 or l2",
+        "--kernel rbf --sigma wide": "expected a number, 'auto' or 'none'",
         "--set tol": "'tol': expected NAME=VALUE",
     }.items():
         assert message in train(*OURS, *options.split(), code=2).stderr

@@ -18,9 +18,9 @@ from tests.faults.injected import ERRORS, SIGNALS, TWICE
 from tests.faults.writing import COMMANDS, files, prepare
 
 pytestmark = pytest.mark.soak
-MOST_CALLS = {"run": 3, "time": 2}  # of a command, spread over all it makes; 6 otherwise
+MOST_CALLS = {"run": 3, "run --again": 2}  # of a command, spread over all it makes; 6 otherwise
 OLD = b"what was there before"
-RESUMING = ("run", "time")
+RESUMING = ("run", "run --again")
 INTERRUPTED = 130
 
 

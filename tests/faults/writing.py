@@ -100,8 +100,11 @@ COMMANDS = {
     "plot": Writing(["plot", "runs", "--out", "front.svg"], "front.svg", files, (_RUN,)),
     "report": Writing(["report", "runs"], "runs/README.md", files, (_RUN,)),
     "run": Writing(_RUN, "", records, (), ("--retry-failed",)),
-    "time": Writing(
-        ["time", "runs", "--repeats", "2", "--even-if-busy", "--quiet"], "", times, (_RUN,)
+    "run --again": Writing(
+        ["run", "--again", "runs", "--repeats", "2", "--even-if-busy", "--quiet"],
+        "",
+        times,
+        (_RUN,),
     ),
 }
 

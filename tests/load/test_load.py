@@ -75,7 +75,7 @@ def write_rows(folder: Path, n: int) -> None:
     np.save(folder / "labels.npy", np.concatenate(labels).astype(np.int64))
 
 
-TRAIN = ["train", "rows.npy", "m.npz", "--labels", "labels.npy", "-C", "1e-3", "--set", "tol=0.05"]
+TRAIN = ["train", "rows.npy", "m.npz", "--labels", "labels.npy", "-C", "1e-3", "--tol", "0.05"]
 # What more rows may take, in bytes a row: train holds a code of one byte a value, labels, and what
 # its solver knows of a row; the others nothing but blocks, and predict the labels.
 LIMITS = {

@@ -134,7 +134,7 @@ def test_files_are_trained_on_in_blocks(stored, tmp_path, monkeypatch):
     np.save("in.npy", X)
     np.save("y.npy", Y)
     options = ["--kernel", "exp-js", "-m", str(M), "-C", "0.1,0.3", "--hold-out", "0.25"]
-    options += ["--set", "tol=0.05", "--json", "--labels", "y.npy"]
+    options += ["--tol", "0.05", "--json", "--labels", "y.npy"]
     found = json.loads(kmaps("train", "in.npy", "m.npz", *options).stdout)
     assert found["encoded_bytes"] == 0
     assert found["duality_gap"] <= 0.05

@@ -112,7 +112,7 @@ def test_every_long_stage_shows_how_far_it_is(model, monkeypatch):
 @pytest.mark.parametrize(
     ("command", "stage"),
     [
-        ("train in.npy out.npz --labels y.npy --set multiclass=ovo", SOLVED),
+        ("train in.npy out.npz --labels y.npy --multiclass ovo", SOLVED),
         ("encode in.npy out.npy --map nystroem", "features decomposed"),
         ("encode in.npy out.npy --map sign-cauchy", "projections made"),
     ],

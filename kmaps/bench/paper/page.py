@@ -19,7 +19,9 @@ from kmaps.bench.report.document import Code, Folded, Page, Part, Picture, Secti
 from kmaps.bench.report.forms import Markdown, link
 from kmaps.bench.report.tables import tables
 
-_NO_TIMES = "other programs ran on the computer meanwhile, or may have. `kmaps time` measures them."
+_NO_TIMES = (
+    "other programs ran on the computer meanwhile, or may have. `kmaps run --again` measures them."
+)
 _MORE = Markdown(
     "In Markdown this page is short: `kmaps report FOLDER -o page.html` also shows every "
     "comparison, measure and figure, and the conditions. The records are in `records.jsonl`."

@@ -137,7 +137,7 @@ def _natural(text: str) -> list:
 
 
 def mixed_conditions(records: Iterable[Record]) -> list[str]:
-    """Return the names of the conditions that differ; after `kmaps time`, of its repeats."""
+    """Return the names of the conditions that differ; after `kmaps run --again`, of its repeats."""
     lines = [line for record in records for line in timed(record) or [record]]
     seen = [{name: line.get(name) for name in CONDITIONS} for line in lines]
     return [name for name in CONDITIONS if len({conditions[name] for conditions in seen}) > 1]

@@ -1,9 +1,10 @@
 """Times measured again, several times per cell, in ``times.jsonl`` next to the records.
 
-`kmaps time` writes it, one JSON object per line, one line per cell and repeat. A cell is timed with
-the C of its record and, where asked for, with one C that all cells have in common. Reading records
-adds the timed lines to each: ``repeats``, with the C of the record, and ``common_repeats``. The
-file may be deleted at any time; the records then have the times of the run alone.
+`kmaps run --again` writes it, one JSON object per line, one line per cell and repeat. A cell is
+timed with the C of its record and, where asked for, with one C that all cells have in common.
+Reading records adds the timed lines to each: ``repeats``, with the C of the record, and
+``common_repeats``. The file may be deleted at any time; the records then have the times of the run
+alone.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -44,7 +45,7 @@ def with_times(records: Sequence[Record], folder: Path) -> list[Record]:
     if lines and not any(line["key"] in known for line in lines):
         raise InputError(
             f"{folder / FILE_NAME}: has times of other cells than the records next to it; "
-            "delete it (`kmaps time` measures them again)"
+            "delete it (`kmaps run --again` measures them again)"
         )
     by_key: dict[str, list[Line]] = {}
     for line in lines:
@@ -71,7 +72,7 @@ def _parse(content: bytes, path: Path) -> tuple[list[Line], int]:
 
 def _check(line: Any, where: str) -> None:
     if not isinstance(line, dict) or set(line) | {"bytes"} != set(COLUMNS):
-        raise InputError(f"{where}: is not a time that `kmaps time` wrote; delete the file")
+        raise InputError(f"{where}: is not a time that `kmaps run --again` wrote; delete the file")
     seconds, peaks, C = line["seconds"], line.get("bytes", {}), line["C"]
     fits = (
         isinstance(line["key"], str)

@@ -75,8 +75,8 @@ def time_again(
 ) -> Timed:
     """Time the measured cells of a run again; ``times.jsonl`` next to the records has the repeats.
 
-    Options are as in ``kmaps time``. ``repeats`` includes the measurements on record; ``common_C``
-    is in the unit of the experiment's grid; ``look`` returns how busy the computer is;
+    Options are as in ``kmaps run --again``. ``repeats`` includes the measurements on record;
+    ``common_C`` is in the unit of the experiment's grid; ``look`` returns how busy the computer is;
     ``progress``, ``extracted`` and ``measure`` are as in :func:`kmaps.bench.run.runner.run`. A
     ConfigError says that the records are of another experiment, data or version than now, that
     ``common_C`` does not fit, or that the computer is not idle; NothingMeasured that no record has

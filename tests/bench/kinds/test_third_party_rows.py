@@ -65,9 +65,9 @@ def test_rows_of_others_run_and_are_shown_judged_and_gated(kmaps, folder):
     spline = records["split 0 ovr kmaps.maps.SplineMap solver=coded"]
     assert spline["accuracy"] > 0.85 < roots["accuracy"]
 
-    refused = kmaps("time", "out", "--even-if-busy", "--quiet", code=2)
+    refused = kmaps("run", "--again", "out", "--even-if-busy", "--quiet", code=2)
     assert "own_methods: this run would execute its code in " in refused.stderr
-    timed = kmaps("time", "out", "--even-if-busy", "--repeats", 1, "--allow-code")
+    timed = kmaps("run", "--again", "out", "--even-if-busy", "--repeats", 1, "--allow-code")
     assert f"own_methods ({folder / 'beside'})" in timed.stderr
     kmaps("report", "out", "--quiet")
     assert "Roots, power = 1" in (folder / "out/README.md").read_text()

@@ -82,8 +82,8 @@ def test_times_of_other_cells_are_refused_with_what_to_do(folder):
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("{}", "is not a time that `kmaps time` wrote"),
-        ("3", "is not a time that `kmaps time` wrote"),
+        ("{}", "is not a time that `kmaps run --again` wrote"),
+        ("3", "is not a time that `kmaps run --again` wrote"),
         *(
             (json.dumps(times(CELL, seconds)[0]), "has a value that no measurement gives")
             for seconds in (-1.0, float("nan"), True)

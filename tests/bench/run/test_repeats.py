@@ -66,7 +66,7 @@ def test_one_c_for_all_is_interleaved_too(folder):
 
 
 def test_a_line_says_what_was_timed_and_where(folder):
-    again(folder, repeats=1, command="kmaps time out", threads=1)
+    again(folder, repeats=1, command="kmaps run --again out", threads=1)
     line = read_times(folder)[0]
     assert line["seconds"] == {
         **{"fit_s": 0.0, "encode_s": 0.0, "convert_s": 0.0},
@@ -74,7 +74,7 @@ def test_a_line_says_what_was_timed_and_where(folder):
     }
     assert line["bytes"] == {"peak_bytes": 700}
     assert (line["C"], line["threads"], line["jobs"]) == (0.1, 1, 1)
-    assert line["command"] == "kmaps time out"
+    assert line["command"] == "kmaps run --again out"
     assert line["judged"]["accuracy"] == read_records(folder)[0]["accuracy"]
     assert line["started"].endswith("+00:00")
 

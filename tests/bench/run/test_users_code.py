@@ -45,7 +45,7 @@ def test_a_run_does_not_go_on_with_other_code(tmp_path, package):
         "(cells with the old code: 1): choose another folder for the new code, or restore the "
         "old code\n"
     )
-    again = ("time", "out", "--allow-code", "--quiet")
+    again = ("run", "--again", "out", "--allow-code", "--quiet")
     for command in (RUN, (*RUN, "--retry-failed"), again):
         refused = kmaps(*command, code=2)
         assert refused.stderr == told

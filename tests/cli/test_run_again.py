@@ -1,4 +1,4 @@
-"""kmaps time: exit codes, what goes to which stream, and the pages that show the repeats."""
+"""kmaps run --again: exit codes, what goes to which stream, and the pages that show the repeats."""
 
 from pathlib import Path
 
@@ -41,7 +41,7 @@ def results(worker):
 
 
 def timed(results, *arguments, code=0):
-    return kmaps("time", results, "--experiment", "tiny.yaml", *arguments, code=code)
+    return kmaps("run", "--again", results, "--experiment", "tiny.yaml", *arguments, code=code)
 
 
 def test_the_table_of_the_repeats_goes_to_standard_output(results):
@@ -53,7 +53,7 @@ def test_the_table_of_the_repeats_goes_to_standard_output(results):
     assert found.stderr.splitlines()[-1].endswith(", 0:00 left")
     lines = read_times(results)
     assert len(lines) == 12
-    command = "kmaps time runs/tiny --experiment tiny.yaml --repeats 3 --common-C 4"
+    command = "kmaps run --again runs/tiny --experiment tiny.yaml --repeats 3 --common-C 4"
     assert lines[0]["command"] == command
     again = timed(results, "--repeats", 3)
     assert again.stdout == found.stdout
@@ -95,12 +95,12 @@ def test_records_of_a_preset(results):
 
 def test_usage(results):
     Path("tiny.yaml").unlink()  # the experiment next to the records is the one
-    kmaps("time", results, "--repeats", 2, "--quiet")
+    kmaps("run", "--again", results, "--repeats", 2, "--quiet")
     assert len(read_times(results)) == 2 * len(read_records(results))
-    assert "has no records" in kmaps("time", "nowhere", code=5).stderr
+    assert "has no records" in kmaps("run", "--again", "nowhere", code=5).stderr
     kept = results / "experiment.yaml"
     kept.rename("kept.yaml")
-    assert "no experiment 'tiny'" in kmaps("time", results, code=2).stderr
+    assert "no experiment 'tiny'" in kmaps("run", "--again", results, code=2).stderr
     Path("kept.yaml").rename(kept)
     Path("tiny.yaml").write_text(TEXT.replace("tiny", "other"))
     assert "records of tiny, not of other; name their exp" in timed(results, code=2).stderr

@@ -1,4 +1,4 @@
-"""``kmaps reproduce``: several experiments, each compared with what is published."""
+"""``kmaps run --all``: several experiments, each compared with what is published."""
 
 import json
 import shutil
@@ -15,7 +15,7 @@ TOY = "lac-figure3-toy"
 
 
 VOC = "genrbf-voc2007-tradeoff"
-run = partial(kmaps, "reproduce")
+run = partial(kmaps, "run", "--all")
 
 
 def test_a_run_is_compared_and_goes_on_where_it_was(tmp_path):
@@ -56,9 +56,9 @@ def test_pages_of_whole_experiments(tmp_path):
 
 def test_nothing_that_could_be_run():
     message = "--preset small: none of these experiments has this preset"
-    assert refused("reproduce", VOC, "--preset", "small") == message
+    assert refused("run", "--all", VOC, "--preset", "small") == message
     assert "error: nothing could be run;" in run(VOC, "--quiet", code=5).stderr
-    refused("reproduce", "ldefm-tabel1")
+    refused("run", "--all", "ldefm-tabel1")
 
 
 def test_what_is_to_do_in_the_order_of_its_time(tmp_path):

@@ -1,4 +1,4 @@
-"""kmaps doctor: all is well here, and each thing that is not is named with its remedy."""
+"""kmaps info --check: all is well here, and each thing that is not is named with its remedy."""
 
 import json
 import os
@@ -17,7 +17,7 @@ def ask(tmp_path, monkeypatch):
     monkeypatch.delenv("KMAPS_MIRROR", raising=False)
 
     def run(code=0):
-        found = json.loads(kmaps("doctor", "--json", code=code).stdout)
+        found = json.loads(kmaps("info", "--check", "--json", code=code).stdout)
         return {finding["subject"]: finding for finding in found}
 
     return run
@@ -62,8 +62,8 @@ def test_a_folder_that_cannot_be_written(ask, tmp_path, monkeypatch):
 
 
 def test_text(monkeypatch):
-    assert kmaps("doctor").stdout.startswith("  versions")
+    assert kmaps("info", "--check").stdout.startswith("  versions")
     monkeypatch.setattr(doctor, "_limbs", lambda version: [-len(version)])
-    shown = kmaps("doctor", code=2).stdout
+    shown = kmaps("info", "--check", code=2).stdout
     assert shown.startswith("! versions")
     assert "→ install kmaps again with pip" in shown

@@ -1,53 +1,36 @@
-"""``kmaps reproduce``: run every experiment, and compare it with the published run."""
+"""``kmaps run --all``: run several experiments, and compare each with the published run."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from kmaps.cli.completing import experiments, names
-from kmaps.cli.flags import COUNT, FOLDER, say
+from kmaps.cli.flags import say
 from kmaps.errors import CellsFailed, ConfigError, DataError, GateFailed, NothingMeasured
 
 if TYPE_CHECKING:
     from kmaps.bench.run.plan import Entry
 
 
-@click.command(
-    epilog="\b\nExamples:\n  kmaps reproduce --preset small"
-    "\n  kmaps reproduce ldefm-table1 annfm-table1-mnist"
-)
-@click.argument("experiment", nargs=-1, shell_complete=names(experiments))
-@click.option("--preset", help="Run the presets of this name; leave out experiments without one.")
-@click.option("--out", type=FOLDER, default=Path("runs"), help="Folder that gets a folder per run.")
-@click.option("--threads", type=COUNT, help="Threads of each cell. [default: processors]")
-@click.option("--dry-run", is_flag=True, help="List the cells and their times; run none.")
-@click.option("--quiet", "-q", is_flag=True, help="Show no progress and no notes.")
-def command(
-    experiment: tuple[str, ...],
+def run_all(
+    names: Sequence[str],
+    *,
     preset: str | None,
     out: Path,
     threads: int | None,
     dry_run: bool,
     quiet: bool,
 ) -> None:
-    """Run each EXPERIMENT that comes with kmaps, by default all of them, the quickest first.
+    """Run experiments by their names, by default all that come with kmaps, the quickest first.
 
-    Finished cells are kept: the same command again resumes. In a source checkout each run is
-    compared with the published one. Experiments whose data or packages are missing are left out
-    and listed. At the end the command writes a page on each run and, without --preset, the page on
-    all runs (`kmaps report --all`).
-
-    \b
-    Exit code 0  no cell is worse than published
-              1  a cell is worse or missing
-              3  a cell failed
-              5  nothing could be run
+    Experiments whose data or packages are missing are left out and listed. Without a preset a page
+    on each run and the page on all runs are written at the end.
     """
     from kmaps.bench.paper.entries import packaged
     from kmaps.bench.run.plan import agenda
 
-    entries = agenda(experiment or packaged(), out, preset)
+    entries = agenda(names or packaged(), out, preset)
     if not entries:
         raise ConfigError(f"--preset {preset}: none of these experiments has this preset")
     if dry_run:
@@ -55,20 +38,23 @@ def command(
             say(f"{entry.experiment.experiment:36} {_to_do([entry])}")
         say(f"{len(entries)} experiments: {_to_do(entries)}", err=True)
         return
-    left_out, worse, failed = [], [], []
+    left_out = []
+    worse = []
+    failed = []
     for place, entry in enumerate(entries):
         name = entry.experiment.experiment
         if not quiet:
-            left = _to_do(entries[place:])
-            say(f"{place + 1}/{len(entries)}  {name}, {left}", err=True)
+            say(f"{place + 1}/{len(entries)}  {name}, {_to_do(entries[place:])}", err=True)
         try:
-            failed += [name] if _run(entry, threads, quiet) else []
-            said, is_worse = _compared(entry)
-            worse += [name] if is_worse else []
+            if _run(entry, threads, quiet):
+                failed.append(name)
+            result, is_worse = _compared(entry)
+            if is_worse:
+                worse.append(name)
         except (ConfigError, DataError, NothingMeasured) as error:
             left_out.append(name)
-            said = f"left out: {error}"
-        say(f"{name:36} {said}")
+            result = f"left out: {error}"
+        say(f"{name:36} {result}")
     if len(left_out) == len(entries):
         raise NothingMeasured("nothing could be run; run `kmaps download --all` first")
     if preset is None:
@@ -83,19 +69,23 @@ def command(
 
 def _to_do(entries: "list[Entry]") -> str:
     forecasts = [entry.forecast for entry in entries]
-    cells = sum(one.cells for one in forecasts)
+    cells = sum(forecast.cells for forecast in forecasts)
     if not cells:
         return "nothing to do"
-    seconds = sum(one.seconds or 0.0 for one in forecasts)
-    unknown = cells - sum(one.known for one in forecasts if one.seconds is not None)
+    timed = [forecast for forecast in forecasts if forecast.seconds is not None]
+    seconds = sum(forecast.seconds or 0.0 for forecast in timed)
+    untimed_cells = cells - sum(forecast.known for forecast in timed)
     text = f"{cells:,} cells to do"
-    if unknown < cells:
+    if untimed_cells < cells:
         text += f", {seconds / 3600:.1f} h" if seconds > 5400 else f", {seconds / 60:.1f} min"
         text += " as published"
-    return text + (f", {unknown:,} of unknown time" if unknown else "")
+    if untimed_cells:
+        text += f", {untimed_cells:,} of unknown time"
+    return text
 
 
 def _run(entry: "Entry", threads: int | None, quiet: bool) -> bool:
+    """Run an experiment; return whether a cell failed."""
     from kmaps.bench.run.runner import run
     from kmaps.cli.progress import cell_bar
 
@@ -111,12 +101,17 @@ def _compared(entry: "Entry") -> tuple[str, bool]:
     from kmaps.bench.records.arrays import read_correct
     from kmaps.bench.run.plan import records_of
 
-    records, baseline = records_of(entry.folder), records_of(entry.published)
+    records = records_of(entry.folder)
+    baseline = records_of(entry.published)
     if not baseline:
         return "measured; there is no published run to compare with", False
-    ours, theirs = read_correct(entry.folder, records), read_correct(entry.published, baseline)
-    judged = shown_of(records).judged
-    verdicts = gate.compare(records, baseline, judged, correct=ours, baseline_correct=theirs)
+    verdicts = gate.compare(
+        records,
+        baseline,
+        shown_of(records).judged,
+        correct=read_correct(entry.folder, records),
+        baseline_correct=read_correct(entry.published, baseline),
+    )
     error = gate.outcome(verdicts)
     return gate.in_words(gate.count(verdicts)), isinstance(error, GateFailed)
 
