@@ -1,6 +1,6 @@
 """Arrays of other libraries: maps give what they give of NumPy's, on their device; models refuse.
 
-`array_api_strict` has nothing but the standard; gradients are tried where PyTorch is installed.
+`array_api_strict` has nothing but the standard.
 """
 
 import os
@@ -91,11 +91,6 @@ def library(dispatching):
     return pytest.importorskip("array_api_strict")
 
 
-@pytest.fixture
-def torch(dispatching):
-    return pytest.importorskip("torch")
-
-
 def foreign(library, array):
     """Return an array in another library, on a device that is not its first."""
     return library.asarray(np.array(array), device=library.Device("device1"))
@@ -135,34 +130,6 @@ def test_maps_give_what_they_give_of_numpy(feature_map, dtype, library):
 def test_every_map_is_tried():
     tried = {type(one) for one in (*SMOOTH, *TABLES, *OTHERS, *REFUSING)}
     assert set(MAPS.values()) <= tried
-
-
-@pytest.mark.parametrize("feature_map", SMOOTH, ids=str)
-def test_gradients_are_those_of_finite_differences(feature_map, torch):
-    feature_map = fitted(feature_map)
-    inside = X[10:20] * 0.9 + 0.05 * X.max(axis=0)  # inside the range, off zero
-    weights = np.random.default_rng(1).normal(size=dense(feature_map.transform(inside)).shape)
-    given = torch.tensor(inside, requires_grad=True)
-    (feature_map.transform(given) * torch.asarray(weights)).sum().backward()
-    step = 1e-6 * X.max(axis=0)
-    for j in range(X.shape[1]):
-        near = (torch.tensor(inside + sign * step * np.eye(3)[j]) for sign in (1, -1))
-        above, below = (feature_map.transform(rows).numpy() for rows in near)
-        slope = ((above - below) * weights).sum(axis=1) / (2 * step[j])
-        found = given.grad[:, j].numpy()
-        np.testing.assert_allclose(found, slope, rtol=1e-5, atol=1e-5 * abs(slope).max())
-
-
-def test_a_users_function_has_no_gradient(torch):
-    with pytest.raises(InputError, match=r"has no gradient: pass X.detach\(\)"):
-        fitted(kmaps.NystroemMap(gauss, 3, 10)).transform(torch.tensor(X, requires_grad=True))
-
-
-@pytest.mark.parametrize("feature_map", SMOOTH[:4], ids=str)
-def test_gradients_at_zero_are_zero(feature_map, torch):
-    given = torch.zeros((2, 3), requires_grad=True)
-    fitted(feature_map).transform(given).sum().backward()
-    assert (given.grad == 0).all()
 
 
 def test_integers_and_half_precision_become_the_floats_that_hold_them(library):
@@ -266,7 +233,6 @@ def test_numpys_arrays_import_no_other_library():
 
 
 def test_the_example_of_the_page_runs(tmp_path):
-    pytest.importorskip("torch")
     section = (ROOT / "docs" / "python.md").read_text().split("## Arrays of other libraries")[1]
     [example] = re.findall(r"```python\n(.*?)```", section, re.DOTALL)[:1]
     path = os.pathsep.join([str(ROOT), *sys.path])
