@@ -11,20 +11,30 @@ from typing import Any
 
 import numpy as np
 
-_PATIENCE_S = 2.0  # between two lines on how far work is
-_SILENCE_S = 10.0  # of work that reports unasked
-_BASIS = 1 / 100  # of the work: from less no time left is estimated
+_ASKED_INTERVAL_S = 2.0  # between two lines of work that was asked to report
+_UNASKED_INTERVAL_S = 10.0  # between two lines of work that reports by itself
+_LEAST_FRACTION = 1 / 100  # of the work: from less no time left is estimated
 _STEPS = 10_000  # of a bar
 _SOLVED = "problems solved"
-Show = Callable[[str, int, int], object]  # (name of the work, part done, total)
-_shown: ContextVar[Show | None] = ContextVar("kmaps_shown", default=None)
+
+Show = Callable[[str, int, int], object]  # (name of the work, steps done, all steps)
+_show: ContextVar[Show | None] = ContextVar("kmaps_show", default=None)
 
 
 @contextmanager
 def showing(show: Show | None) -> Iterator[None]:
-    """Let the function ``show(what, done, total)`` show the progress of long work in a block.
+    """Let a function show the progress of long work inside a ``with`` block.
 
-    The working threads call it, one at a time. None shows nothing.
+    Parameters
+    ----------
+    show : callable or None
+        It is called as ``show(what, done, total)``, by the threads that work, one at a time:
+        ``what`` says which work it is, ``done`` of ``total`` steps are done. None shows nothing.
+
+    Returns
+    -------
+    context manager
+        Inside its block the function is called, also for work that a call inside starts.
 
     Examples
     --------
@@ -35,81 +45,99 @@ def showing(show: Show | None) -> Iterator[None]:
     >>> seen[-1]
     ('problems solved', 1.0)
     """
-    token = _shown.set(show)
+    token = _show.set(show)
     try:
         yield
     finally:
-        _shown.reset(token)
+        _show.reset(token)
 
 
-def part_of(n: int, k: int, what: str) -> AbstractContextManager[None]:
-    """Show the work inside a ``with`` block as the k-th of n equal parts of something."""
-    show = _shown.get()
-    return showing(show and (lambda _, done, total: show(what, k * total + done, n * total)))
+def showing_part(n_parts: int, k: int, what: str) -> AbstractContextManager[None]:
+    """Show the work inside a ``with`` block as the k-th of equal parts of ``what``."""
+    show = _show.get()
+    if show is None:
+        return showing(None)
+
+    def show_part(_: str, done: int, total: int) -> None:
+        show(what, k * total + done, n_parts * total)
+
+    return showing(show_part)
 
 
-def solved_part(gap: float, tol: float) -> float:
+def solved_fraction(gap: float, tol: float) -> float:
     """Return how far a problem has come: by the logarithm of its gap, 0 at 1 and 1 at ``tol``."""
     return log(gap) / log(tol) if 0 < tol < min(gap, 1.0) else 1.0
 
 
-class Progress:
-    """Says how far work is, and the time left: to the function of `showing`, and in lines.
+class ProgressReporter:
+    """Reports how far work is, and the time left: to the function of `showing`, and in lines.
 
     Lines begin with the name and come every two seconds at most; an empty name prints none. Where
     the name is None they come every ten seconds, on standard error, unless a function shows it.
     """
 
     def __init__(self, name: str | None, total: int = 0, tol: float = 0.0, what: str = _SOLVED):
-        self._show, self._what, self._asked = _shown.get(), what, name is not None
-        self._name = name if name is not None else "" if self._show else "kmaps"
-        self._total, self._tol, self._lock = total, tol, Lock()
-        self._solved, self._come, self._each = 0, 0.0, np.zeros(total)
-        self._begun = self._said = monotonic()
-        self.heard = bool(self._name or self._show)
+        self._show = _show.get()
+        self._what = what
+        self._asked = name is not None
+        if name is None:
+            name = "" if self._show else "kmaps"
+        self._name = name
+        self._total = total
+        self._tol = tol
+        self._lock = Lock()
+        self._n_solved = 0
+        self._fractions = np.zeros(total)  # of each problem that is solved
+        self._sum_of_fractions = 0.0
+        self._started = monotonic()
+        self._last_line = self._started
+        self.is_heard = bool(self._name or self._show)
 
-    def say(self, what: str) -> None:
-        """Print a line."""
+    def print_line(self, text: str) -> None:
+        """Print a line that begins with the name, if there is one."""
         if self._name:
             file = sys.stdout if self._asked else sys.stderr
-            print(f"[{self._name}] {what}", file=file, flush=True)
+            print(f"[{self._name}] {text}", file=file, flush=True)
 
-    def at(self, part: float, said: str, what: str = "") -> None:
-        """Report that ``part`` of the work is done, when it is time."""
+    def report(self, fraction: float, text: str, what: str = "") -> None:
+        """Report that a fraction of the work is done; ``text`` says so in a line, if one is due."""
         if self._show:
-            self._show(what or self._what, round(_STEPS * part), _STEPS)
+            self._show(what or self._what, round(_STEPS * fraction), _STEPS)
         now = monotonic()
-        if part > 0 and now - self._said >= (_PATIENCE_S if self._asked else _SILENCE_S):
-            self._said = now
-            if part >= _BASIS:
-                minutes, seconds = divmod(round((now - self._begun) * (1 / part - 1)), 60)
-                said += f", about {minutes}:{seconds:02} left"
-            self.say(said)
+        interval_s = _ASKED_INTERVAL_S if self._asked else _UNASKED_INTERVAL_S
+        if fraction > 0 and now - self._last_line >= interval_s:
+            self._last_line = now
+            if fraction >= _LEAST_FRACTION:
+                left_s = round((now - self._started) * (1 / fraction - 1))
+                minutes, seconds = divmod(left_s, 60)
+                text += f", about {minutes}:{seconds:02} left"
+            self.print_line(text)
 
-    def compared(self, done: int, total: int, what: str = "values of C") -> None:
-        """Say how many values of a parameter are compared."""
-        self.at(done / total, f"{done} of {total} {what} compared", f"{what} compared")
+    def report_compared(self, n_compared: int, total: int, what: str = "values of C") -> None:
+        """Report how many values of a parameter are compared."""
+        text = f"{n_compared} of {total} {what} compared"
+        self.report(n_compared / total, text, f"{what} compared")
 
-    def passed(self, k: int, passes: float, gap: float) -> None:
-        """Take the gap of a problem that is being solved."""
+    def report_gap(self, k: int, passes: float, gap: float) -> None:
+        """Take the gap of problem ``k``, which is being solved."""
         with self._lock:
-            further = max(0.0, solved_part(gap, self._tol) - self._each[k])
-            self._each[k] += further
-            self._come += further
-            self._say_solved()
+            gained = max(0.0, solved_fraction(gap, self._tol) - self._fractions[k])
+            self._fractions[k] += gained
+            self._sum_of_fractions += gained
+            self._report_solved()
 
     def counted(self, solve: Callable[..., Any], n: int = 1) -> Callable[..., Any]:
         """Return ``solve`` with each call counted, as ``n`` of all that is to be done."""
 
-        def of_some(*which: Any) -> Any:
-            found = solve(*which)
+        def solve_and_count(*arguments: Any) -> Any:
+            result = solve(*arguments)
             with self._lock:
-                self._solved = min(self._solved + n, self._total)
-                self._say_solved()
-            return found
+                self._n_solved = min(self._n_solved + n, self._total)
+                self._report_solved()
+            return result
 
-        return of_some if self.heard else solve
+        return solve_and_count if self.is_heard else solve
 
-    def _say_solved(self) -> None:
-        part = max(self._solved, self._come) / self._total
-        self.at(part, f"{self._solved:,} of {self._total:,} {self._what}")
+    def _report_solved(self) -> None:
+        fraction = max(self._n_solved, self._sum_of_fractions) / self._total
+        self.report(fraction, f"{self._n_solved:,} of {self._total:,} {self._what}")

@@ -13,7 +13,7 @@ from typing import Any
 
 from kmaps.checks import check_whole, is_whole
 from kmaps.errors import ConfigError
-from kmaps.progress import Progress
+from kmaps.progress import ProgressReporter
 
 _threads: ContextVar[int | None] = ContextVar("kmaps_threads", default=None)
 
@@ -21,9 +21,24 @@ _threads: ContextVar[int | None] = ContextVar("kmaps_threads", default=None)
 def num_threads() -> int:
     """Return how many threads the compiled loops use.
 
-    The number comes from the first of: the innermost :func:`threads` block, the variable
-    ``KMAPS_NUM_THREADS`` (ConfigError, when it is not a positive whole number),
-    ``OMP_NUM_THREADS``, which joblib sets in its processes, the processors this process may run on.
+    Returns
+    -------
+    int
+        The first of: the number of the innermost :func:`threads` block; the variable
+        ``KMAPS_NUM_THREADS``; ``OMP_NUM_THREADS``, which joblib sets in its processes, but no more
+        than there are processors; the number of processors that this process may run on.
+
+    Raises
+    ------
+    ConfigError
+        When ``KMAPS_NUM_THREADS`` is not a positive whole number.
+
+    Examples
+    --------
+    >>> from kmaps import num_threads, threads
+    >>> with threads(2):
+    ...     num_threads()
+    2
     """
     chosen = _threads.get()
     if chosen is not None:
@@ -32,9 +47,9 @@ def num_threads() -> int:
     if text:
         check_whole("KMAPS_NUM_THREADS", int(text) if text.isdecimal() else text, 1)
         return int(text)
-    outermost = os.environ.get("OMP_NUM_THREADS", "").split(",")[0]  # the limit of outer loops
-    if outermost.isdecimal() and int(outermost) > 0:
-        return min(int(outermost), processors())
+    limit = os.environ.get("OMP_NUM_THREADS", "").split(",")[0]  # the first is of outer loops
+    if limit.isdecimal() and int(limit) > 0:
+        return min(int(limit), processors())
     return processors()
 
 
@@ -61,10 +76,21 @@ def threads_of(n_jobs: object, default: int | None = None) -> int:
 
 @contextmanager
 def threads(n: int) -> Iterator[None]:
-    """Pin the number of threads inside a ``with`` block.
+    """Pin the number of threads of the compiled loops inside a ``with`` block.
+
+    Parameters
+    ----------
+    n : int
+        The number of threads, at least 1; other values raise ConfigError. Innermost blocks win.
+
+    Returns
+    -------
+    context manager
+        Inside its block :func:`num_threads` is ``n``, in this thread and in those that it starts.
 
     Examples
     --------
+    >>> from kmaps import num_threads, threads
     >>> with threads(1):
     ...     num_threads()
     1
@@ -92,24 +118,27 @@ def for_blocks(
     def call(start: int) -> object:
         return function(start, min(start + block_rows, n_rows))
 
-    counted = Progress(None, n_rows, what=what).counted(call, block_rows) if what else call
+    call_block = call
+    if what:
+        call_block = ProgressReporter(None, n_rows, what=what).counted(call, block_rows)
     if workers <= 1:
-        return [counted(start) for start in starts]
+        return [call_block(start) for start in starts]
     with ThreadPoolExecutor(workers) as pool:
-        return list(pool.map(counted, starts))
+        return list(pool.map(call_block, starts))
 
 
 def ahead(items: Iterator) -> Iterator:
     """Yield the items; each is made on a thread while the caller works with the one before."""
-    context, end = copy_context(), object()
+    context = copy_context()
+    end = object()
 
     def make() -> Any:
         return context.run(next, items, end)
 
     with ThreadPoolExecutor(1) as pool:
-        coming = pool.submit(make)
-        while (item := coming.result()) is not end:
-            coming = pool.submit(make)
+        future = pool.submit(make)
+        while (item := future.result()) is not end:
+            future = pool.submit(make)
             yield item
 
 

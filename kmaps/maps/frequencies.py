@@ -20,7 +20,7 @@ from kmaps.checks import check_room
 from kmaps.errors import InputError
 from kmaps.matrices import issparse
 from kmaps.matrix_product import product
-from kmaps.progress import Progress
+from kmaps.progress import ProgressReporter
 from kmaps.thread_pool import for_blocks
 
 FREQUENCY_VERSION = 1  # must change when the frequencies of a key do: models rely on them
@@ -163,7 +163,7 @@ class OrthogonalFrequencies(DenseFrequencies):
         what = f"{len(indices):,} orthogonal frequencies of {d:,} features take"
         check_room(what, d * held, lambda free: remedy)
         directions: NDArray = np.empty((len(indices), d), dtype)
-        progress = Progress(None, what="frequencies made orthogonal")
+        progress = ProgressReporter(None, what="frequencies made orthogonal")
         for first in range(0, len(stacks), size):
             last = min(first + size, len(stacks))
             rows = slice(starts[first], np.append(starts, len(indices))[last])
@@ -171,7 +171,7 @@ class OrthogonalFrequencies(DenseFrequencies):
             columns = np.empty((last - first, d, int(places[rows].max()) + 1))
             for part in self._make_orthogonal(stacks[first:last], columns):
                 done = (rows.start + part * (rows.stop - rows.start)) / len(indices)
-                progress.at(done, f"{done:.0%} of the frequencies made orthogonal")
+                progress.report(done, f"{done:.0%} of the frequencies made orthogonal")
             directions[rows] = columns.astype(np.float32)[of_stack, :, places[rows]]
         directions *= (self.factor * lengths(self.key, indices, d))[:, None]
         return np.ascontiguousarray(directions.T)

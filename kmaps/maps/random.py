@@ -18,7 +18,7 @@ from kmaps.estimators import ClassNamePrefixFeaturesOutMixin
 from kmaps.maps.capabilities import FeatureMap
 from kmaps.maps.parameters import Output, check_sign_cauchy
 from kmaps.matrices import AnyMatrix, float_type, summed
-from kmaps.progress import Progress
+from kmaps.progress import ProgressReporter
 from kmaps.thread_pool import for_blocks
 from kmaps.validation import validate_data
 
@@ -166,7 +166,7 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
         """Call ``receive(rows, first, last, positive)`` for every block, ``first`` in eights."""
         n, d = X.shape
         width = min(max(8, _BLOCK_VALUES // d // 8 * 8), _WIDEST)
-        progress = Progress(None, self.n_projections, what="projections made")
+        progress = ProgressReporter(None, self.n_projections, what="projections made")
         for first in range(0, self.n_projections, width):
             last = min(first + width, self.n_projections)
             directions = self._directions(first, last, d, float_type(X))

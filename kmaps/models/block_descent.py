@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from kmaps._loops import outputs as loops
 from kmaps.models.mapped_rows import MappedRows
-from kmaps.progress import Progress, solved_part
+from kmaps.progress import ProgressReporter, solved_fraction
 from kmaps.svm.losses import LOSSES, Loss
 from kmaps.svm.reduction import BinaryProblem
 from kmaps.thread_pool import for_blocks
@@ -73,7 +73,7 @@ def train_in_blocks(
     tol: float,
     max_iter: int,
     seed: int,
-    progress: Progress,
+    progress: ProgressReporter,
     before: Sequence[BlockProblem] = (),
 ) -> Learnt:
     """Train until the relative duality gap of every problem is at most ``tol``, for the hinges.
@@ -92,8 +92,8 @@ def train_in_blocks(
         _descend(rows, states, norms, bias, (seed, passes), progress if passes == 1 else None)
         # The weights moved between the losses: this is an estimate, checked when it is small.
         gap = _gaps(states).max()
-        part = max(part, solved_part(gap, tol))
-        progress.at(part, f"{passes} passes, a gap of {gap:.1e}")
+        part = max(part, solved_fraction(gap, tol))
+        progress.report(part, f"{passes} passes, a gap of {gap:.1e}")
         if gap <= tol or passes == max_iter:
             _measure(rows, states, bias)
             measured = _gaps(states)
@@ -121,7 +121,7 @@ def _descend(
     norms: NDArray[np.float64],
     bias: float,
     seed: tuple[int, ...],
-    progress: Progress | None,
+    progress: ProgressReporter | None,
 ) -> None:
     """Visit all rows; set the gaps by the losses on the way.
 
@@ -139,7 +139,7 @@ def _descend(
         seen += len(found)
         if progress is not None:
             said = f"{seen:,} of {len(rows):,} rows in the first pass"
-            progress.at(seen / len(rows), said, "the first pass")
+            progress.report(seen / len(rows), said, "the first pass")
     for state in states:
         state.set_gap()
 

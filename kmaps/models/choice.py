@@ -33,7 +33,7 @@ from sklearn.base import clone
 
 from kmaps.checks import check_positive, check_whole
 from kmaps.errors import ConfigError, InputError
-from kmaps.progress import part_of
+from kmaps.progress import showing_part
 from kmaps.svm.learner import taken
 
 if TYPE_CHECKING:
@@ -275,7 +275,7 @@ def scores_along_c(
         for held_out, (train, test) in enumerate(parts_of_y):
             found = iter(predict(values, train, test))
             for i, C in enumerate(values, before + held_out * len(values)):
-                with part_of(total, i, COMPARED):
+                with showing_part(total, i, COMPARED):
                     parts[C].append(score(y[test], next(found)))
                 progress(i + 1, total)
         scores |= {C: np.concatenate(of_folds) for C, of_folds in parts.items()}

@@ -15,7 +15,7 @@ from kmaps.checks import MAX_LEVELS, check_whole
 from kmaps.kernels import ScalarKernel
 from kmaps.maps.capabilities import Tabulated
 from kmaps.models import choice as rules
-from kmaps.progress import part_of
+from kmaps.progress import showing_part
 from kmaps.svm import CodedSVC
 from kmaps.svm.coded.folds import FoldModels
 from kmaps.svm.coded.training import CodedRows
@@ -79,7 +79,7 @@ def choose_along_path(
     while values:
         total = len(scores) + len(values)
         for C in values:
-            with part_of(total, len(scores), rules.COMPARED):
+            with showing_part(total, len(scores), rules.COMPARED):
                 predicted = models.predict(C)
             right = [y[test] == found for (_, test), found in zip(parts, predicted, strict=True)]
             scores[C] = np.concatenate(right)
@@ -183,7 +183,7 @@ class CodedSVCCV(ProbabilisticClassifier):
         with threads(threads_of(self.n_jobs)):
             rows, y = self._check_rows(estimator, X, y, sample_weight)
             choose = partial(choose_along_path, folds=self.folds, seed=self.seed)
-            heard = self._progress().compared
+            heard = self._progress().report_compared
             choose = partial(choose, sample_weight=sample_weight, progress=heard)
             self.choice_ = self._timed("choose_s", choose, estimator, rows, y, self.Cs)
             self.C_ = self.choice_.C

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.errors import InputError
-from kmaps.progress import Progress
+from kmaps.progress import ProgressReporter
 from kmaps.svm.learner import input_errors
 from kmaps.svm.losses import MAX_FEATURES
 from kmaps.svm.reduction import Places
@@ -146,12 +146,12 @@ def map_rows(row_map: RowMap, sample: Any, blocks: Callable[[], Iterable[Any]]) 
 
 def _store(row_map: RowMap, X: Any, stored: Stored) -> None:
     """Encode and write samples, some at a time."""
-    n, size, progress = X.shape[0], _chunk_rows(row_map), Progress(None)
+    n, size, progress = X.shape[0], _chunk_rows(row_map), ProgressReporter(None)
     parts = (row_map.transform(X[start : start + size]) for start in range(0, n, size))
     for number, outputs in enumerate(ahead(parts), 1):
         stored.append(outputs)
         done = min(number * size, n)
-        progress.at(done / n, f"{done:,} of {n:,} rows encoded", "rows encoded")
+        progress.report(done / n, f"{done:,} of {n:,} rows encoded", "rows encoded")
 
 
 def single(X: Any) -> Any:

@@ -22,7 +22,7 @@ from kmaps.gram_matrix import squared_distance
 from kmaps.kernels import WIDTH_KERNELS
 from kmaps.models import choice
 from kmaps.models.landmarks import exponential, mean_width
-from kmaps.progress import Progress, showing
+from kmaps.progress import ProgressReporter, showing
 from kmaps.svm import KernelSVC
 from kmaps.svm.learner import input_errors
 from kmaps.svm.reduction import check_sample_weight
@@ -147,7 +147,7 @@ def _compare(
 ) -> WidthChoice:
     """Choose among the widths with these scores by C; or of one width, if the model has one."""
     extended = model.sigma == choice.AUTO
-    progress = Progress(type(model).__name__ if model.verbose else "")
+    progress = ProgressReporter(type(model).__name__ if model.verbose else "")
     compared: dict[float, dict[float, NDArray]] = {}
     best: dict[float, NDArray] = {}
     values = _START if extended else (1.0,)
@@ -157,7 +157,7 @@ def _compare(
             with showing(None):  # hides the progress for each width
                 compared[t] = scores_of(t)
             best[t] = compared[t][choice.choose(compared[t], extended=extended_c)]
-            progress.compared(len(compared), total, "widths")
+            progress.report_compared(len(compared), total, "widths")
         values = choice.extension(best, _DIVISORS) if extended else ()
     chosen, divisors = choice.choose(best, extended=extended), sorted(best)
     return WidthChoice(

@@ -21,7 +21,7 @@ from kmaps.checks import check_choice, check_room
 from kmaps.errors import ConfigError, InputError, KmapsError
 from kmaps.estimators import BaseEstimator, ClassifierMixin
 from kmaps.matrices import row_blocks
-from kmaps.progress import Progress
+from kmaps.progress import ProgressReporter
 from kmaps.svm import reduction
 from kmaps.svm.losses import REDUCTIONS, Floats
 from kmaps.validation import validate_data
@@ -108,11 +108,13 @@ class Learner(BaseEstimator):
 
         return export([self], path, dtype=dtype, force=force)
 
-    def _progress(self, total: int = 0) -> Progress:
+    def _progress(self, total: int = 0) -> ProgressReporter:
         """Return a printer of a training's progress, for so many problems, if it is ``verbose``."""
-        progress = Progress(type(self).__name__ if self.verbose else "", total, self.tol or 0.0)
+        progress = ProgressReporter(
+            type(self).__name__ if self.verbose else "", total, self.tol or 0.0
+        )
         if total:
-            progress.say(f"{total:,} {self._problem_name}")
+            progress.print_line(f"{total:,} {self._problem_name}")
         return progress
 
     def _passes(self) -> str:

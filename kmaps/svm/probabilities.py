@@ -23,7 +23,7 @@ from sklearn.utils.metaestimators import available_if
 from kmaps.checks import present
 from kmaps.errors import ConfigError, InputError
 from kmaps.matrix_product import product
-from kmaps.progress import part_of
+from kmaps.progress import showing_part
 from kmaps.svm.learner import ReducedClassifier, taken
 from kmaps.svm.losses import Floats, method_of
 from kmaps.svm.reduction import Labels, Places, Probabilities
@@ -139,7 +139,7 @@ def held_out_scores(
     model, scores = clone(learner).set_params(probability=None), None
     y = learner.classes_[labels.codes]
     for k, (train, test) in enumerate(splits.split(y, y)):
-        with part_of(folds, k, "probabilities: trained without a fold"):
+        with showing_part(folds, k, "probabilities: trained without a fold"):
             found = model._scores_of_others(rows, y, labels.weights, train, test)
         if scores is None:
             scores = np.empty((len(y), *found.shape[1:]))

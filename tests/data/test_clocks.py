@@ -53,7 +53,7 @@ def test_bars_and_lines_of_progress_show_no_days(monkeypatch, capsys):
     with progress.progress_bar("work") as report:
         report(1, 2)  # by the wall, a day may have passed
         assert not shown
-    monkeypatch.setattr("kmaps.progress._PATIENCE_S", 0.0)
+    monkeypatch.setattr("kmaps.progress._ASKED_INTERVAL_S", 0.0)
     X, y = np.random.default_rng(0).random((20, 3)), np.arange(20) % 4
     model = CodedSVC(multiclass="ovo", verbose=1).fit(X, y)
     told = capsys.readouterr().out

@@ -20,7 +20,7 @@ from kmaps import (
 )
 from kmaps.cli import progress
 from kmaps.models import train_model
-from kmaps.progress import Progress
+from kmaps.progress import ProgressReporter
 
 X = np.random.default_rng(0).random((90, 4)).astype(np.float32)
 MAPS = {
@@ -37,7 +37,7 @@ def test_long_loops_over_features_say_how_far_they_are(feature_map, monkeypatch,
     X, seen = np.random.default_rng(0).random((30, 8)), []
     feature_map.fit(X)
     assert capsys.readouterr() == ("", "")
-    monkeypatch.setattr("kmaps.progress._SILENCE_S", 0.0)
+    monkeypatch.setattr("kmaps.progress._UNASKED_INTERVAL_S", 0.0)
     feature_map.fit(X)
     line = r"\[kmaps\] (\d) of 8 features (\w+), about \d:\d\d left\n"
     told = re.findall(line, capsys.readouterr().err)
@@ -62,16 +62,16 @@ def test_long_loops_over_features_say_how_far_they_are(feature_map, monkeypatch,
 def test_long_encoding_says_how_far_it_is(feature_map, told, monkeypatch, capsys):
     for module in ("random", "frequencies"):
         monkeypatch.setattr(f"kmaps.maps.{module}._BLOCK_VALUES", 8)
-    monkeypatch.setattr("kmaps.progress._SILENCE_S", 0.0)
+    monkeypatch.setattr("kmaps.progress._UNASKED_INTERVAL_S", 0.0)
     feature_map.fit_transform(X)
     assert re.findall(r"\[kmaps\] (.*), about \d:\d\d left\n", capsys.readouterr().err) == told
 
 
 def test_no_time_is_estimated_from_less_than_a_hundredth(monkeypatch, capsys):
-    monkeypatch.setattr("kmaps.progress._PATIENCE_S", 0.0)
-    work = Progress("model")
-    work.at(0.009, "begun")
-    work.at(0.01, "going on")
+    monkeypatch.setattr("kmaps.progress._ASKED_INTERVAL_S", 0.0)
+    work = ProgressReporter("model")
+    work.report(0.009, "begun")
+    work.report(0.01, "going on")
     assert re.fullmatch(r"\[model\] begun\n\[model\] .*, about .* left\n", capsys.readouterr().out)
     bars, make = [], progress._bar
     monkeypatch.setattr(progress, "_bar", lambda: bars.append(make()) or bars[0])
@@ -122,7 +122,7 @@ def test_a_terminal_shows_long_work_with_the_time_left(command, stage, monkeypat
     np.save("in.npy", X)
     np.save("y.npy", np.arange(90) % 3)
     monkeypatch.setattr("kmaps.cli.progress._PATIENCE_S", 0.0)
-    monkeypatch.setattr("kmaps.progress._SILENCE_S", 0.0)
+    monkeypatch.setattr("kmaps.progress._UNASKED_INTERVAL_S", 0.0)
     terminal = {"FORCE_COLOR": "1", "TERM": "xterm"}
     shown = kmaps(*command.split(), env=terminal).stderr
     assert re.search(rf"{stage}(, about 0:00 left| .*100%.*0:00:00)", shown)

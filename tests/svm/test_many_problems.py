@@ -35,7 +35,7 @@ LEARNERS = [
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("learner", LEARNERS, ids=str)
 def test_verbose_says_how_many_problems_are_left_and_for_how_long(learner, monkeypatch, capsys):
-    monkeypatch.setattr("kmaps.progress._PATIENCE_S", 0.0)
+    monkeypatch.setattr("kmaps.progress._ASKED_INTERVAL_S", 0.0)
     name = type(learner).__name__
     learner.fit(X, Y)
     first, *solved = capsys.readouterr().out.splitlines()
@@ -48,7 +48,9 @@ def test_verbose_says_how_many_problems_are_left_and_for_how_long(learner, monke
     assert numbers == sorted(numbers)
     assert set(numbers) | {0} == set(range(7))
     assert solved[-1].endswith("about 0:00 left")
-    monkeypatch.setattr("kmaps.progress._PATIENCE_S", np.inf)  # lines come every so often only
+    monkeypatch.setattr(
+        "kmaps.progress._ASKED_INTERVAL_S", np.inf
+    )  # lines come every so often only
     learner.fit(X, Y)
     assert capsys.readouterr().out == f"[{name}] 6 binary problems\n"
 
@@ -67,7 +69,7 @@ def test_verbose_says_how_many_problems_are_left_and_for_how_long(learner, monke
     ids=str,
 )
 def test_choices_and_passes_are_told_of_with_the_time_left(model, lines, monkeypatch, capsys):
-    monkeypatch.setattr("kmaps.progress._PATIENCE_S", 0.0)
+    monkeypatch.setattr("kmaps.progress._ASKED_INTERVAL_S", 0.0)
     model.fit(X, Y)
     told = capsys.readouterr().out
     for line in lines:

@@ -130,7 +130,7 @@ class CodedEstimator(Learner):
         n_weights = training.n_features * layout.form.size
         self.n_blocks_ = np.array([self._count_blocks(rows, size) for size in sizes])
         printed = self._progress(len(tasks))
-        progress = progress or (printed.passed if printed.heard else None)
+        progress = progress or (printed.report_gap if printed.is_heard else None)
 
         def train_one(column: int, n_threads: int) -> CodedSolution:
             n_blocks, solver = int(self.n_blocks_[column]), solve

@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from threadpoolctl import threadpool_limits
 
 from kmaps._loops.train import Task
-from kmaps.progress import Progress
+from kmaps.progress import ProgressReporter
 from kmaps.svm.coded.classifier import CodedSVC
 from kmaps.svm.coded.descent import solve
 from kmaps.svm.coded.problem import CodedProblem, make_task
@@ -88,7 +88,7 @@ class FoldModels:
         # Descent does not use BLAS, and looking for it takes as long as a small problem.
         blas = threadpool_limits(1, user_api="blas") if sparse else nullcontext()
         with weights_in_memory(n_weights, n_models), blas:
-            train = Progress("", len(self.jobs)).counted(partial(self._train, n_weights))
+            train = ProgressReporter("", len(self.jobs)).counted(partial(self._train, n_weights))
             found = for_blocks(train, len(self.jobs), 1)
         gaps = np.array([gap for _, gap in found])
         self.folds[0].learner._warn_of_gaps(gaps, 3, " without held-out samples")
