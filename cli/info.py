@@ -58,21 +58,21 @@ def command(ctx: click.Context, model_file: str | None, checked: bool, as_json: 
 
 
 def _check(as_json: bool) -> bool:
-    """Print the findings on the installation; return whether one of them is a fault."""
+    """Print the diagnoses on the installation; return whether one of them is a fault."""
     from kmaps.bench.run.doctor import examine
     from kmaps.cli.compiling import compiled_folder
 
-    findings = examine(compiled_folder())
+    diagnoses = examine(compiled_folder())
     if as_json:
-        say(json.dumps([asdict(finding) for finding in findings], indent=2))
+        say(json.dumps([asdict(diagnosis) for diagnosis in diagnoses], indent=2))
     else:
-        width = max(len(finding.subject) for finding in findings)
-        for finding in findings:
-            mark = "!" if finding.fault else "?" if finding.remedy else " "
-            say(f"{mark} {finding.subject:{width}}  {finding.found}")
-            if finding.remedy:
-                say(f"  {'':{width}}  → {finding.remedy}")
-    return any(finding.fault for finding in findings)
+        width = max(len(diagnosis.subject) for diagnosis in diagnoses)
+        for diagnosis in diagnoses:
+            mark = "!" if diagnosis.fault else "?" if diagnosis.remedy else " "
+            say(f"{mark} {diagnosis.subject:{width}}  {diagnosis.state}")
+            if diagnosis.remedy:
+                say(f"  {'':{width}}  → {diagnosis.remedy}")
+    return any(diagnosis.fault for diagnosis in diagnoses)
 
 
 def _model(path: str) -> dict[str, Any]:

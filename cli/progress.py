@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
     from kmaps.bench.records.columns import Record
-    from kmaps.bench.run.runner import Progress
+    from kmaps.bench.run.runner import RunProgress
 
 _PATIENCE_S = 2.0
 
@@ -80,7 +80,7 @@ def _described(record: "Record") -> str:
     return f"{cell_name(record)}: {title} {shown}{warnings and f' ({warnings})'}"
 
 
-def _left(progress: "Progress") -> str:
+def _left(progress: "RunProgress") -> str:
     if progress.seconds_left is None:
         return "starting"
     minutes, seconds = divmod(round(progress.seconds_left), 60)
@@ -131,10 +131,10 @@ def byte_bar(*, quiet: bool) -> Iterator[Callable[[str, int, int | None], None]]
 
 def _shown_on(
     bar: "Bar",
-) -> tuple[Callable[["Progress"], None], Callable[[str, int, int | None], None]]:
+) -> tuple[Callable[["RunProgress"], None], Callable[[str, int, int | None], None]]:
     task = bar.add_task("")
 
-    def show(progress: "Progress") -> None:
+    def show(progress: "RunProgress") -> None:
         left = _left(progress)
         bar.update(task, total=progress.total, completed=progress.done, description=left)
         if progress.last and progress.last["status"] == "failed":
@@ -146,7 +146,7 @@ def _shown_on(
     return show, show_stage
 
 
-def _print_cell(progress: "Progress") -> None:
+def _print_cell(progress: "RunProgress") -> None:
     if progress.last:
         line, left = _described(progress.last), _left(progress)
         say(f"{progress.done}/{progress.total}  {line}, {left}", err=True)

@@ -23,7 +23,7 @@ from kmaps.cli.flags import (
 from kmaps.errors import CellsFailed, ConfigError, DataError
 
 if TYPE_CHECKING:
-    from kmaps.bench.run.runner import Outcome
+    from kmaps.bench.run.runner import RunResult
     from kmaps.bench.spec.fields import Experiment
 
 _OF_ONE_RUN = ("only", "changes", "jobs", "cluster", "retry_failed", "fail_fast", "skip_bad")
@@ -277,7 +277,7 @@ def _refuse_folder(name: str) -> None:
         )
 
 
-def _show(outcome: "Outcome", kind: str) -> None:
+def _show(outcome: "RunResult", kind: str) -> None:
     from kmaps.bench.kinds import SHOWN
     from kmaps.bench.records.columns import cell_name
     from kmaps.bench.report.tables import render

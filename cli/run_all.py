@@ -10,7 +10,7 @@ from kmaps.cli.flags import say
 from kmaps.errors import CellsFailed, ConfigError, DataError, GateFailed, NothingMeasured
 
 if TYPE_CHECKING:
-    from kmaps.bench.run.plan import Entry
+    from kmaps.bench.run.plan import ScheduledRun
 
 
 def run_all(
@@ -67,7 +67,7 @@ def run_all(
         raise GateFailed(f"worse than published: {', '.join(worse)}")
 
 
-def _to_do(entries: "list[Entry]") -> str:
+def _to_do(entries: "list[ScheduledRun]") -> str:
     forecasts = [entry.forecast for entry in entries]
     cells = sum(forecast.cells for forecast in forecasts)
     if not cells:
@@ -84,7 +84,7 @@ def _to_do(entries: "list[Entry]") -> str:
     return text
 
 
-def _run(entry: "Entry", threads: int | None, quiet: bool) -> bool:
+def _run(entry: "ScheduledRun", threads: int | None, quiet: bool) -> bool:
     """Run an experiment; return whether a cell failed."""
     from kmaps.bench.run.runner import run
     from kmaps.cli.progress import cell_bar
@@ -94,7 +94,7 @@ def _run(entry: "Entry", threads: int | None, quiet: bool) -> bool:
     return bool(outcome.failed)
 
 
-def _compared(entry: "Entry") -> tuple[str, bool]:
+def _compared(entry: "ScheduledRun") -> tuple[str, bool]:
     """Compare a run with the published one; return the result in words, and whether it is worse."""
     from kmaps.bench.kinds import shown_of
     from kmaps.bench.records import gate
@@ -116,7 +116,7 @@ def _compared(entry: "Entry") -> tuple[str, bool]:
     return gate.in_words(gate.count(verdicts)), isinstance(error, GateFailed)
 
 
-def _write_pages(entries: "list[Entry]", out: Path, quiet: bool) -> None:
+def _write_pages(entries: "list[ScheduledRun]", out: Path, quiet: bool) -> None:
     from kmaps.bench.run.plan import records_of
     from kmaps.cli.report import command as report
 

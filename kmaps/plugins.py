@@ -72,9 +72,7 @@ class Registry(MutableMapping[str, Value]):
         entry = self._added[name]
         try:
             return self._accept(entry.load())
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # SystemExit too: nothing that it does may end the command
+        except Exception as error:
             reason = " ".join(f"{type(error).__name__}: {error}".split())
             raise ConfigError(
                 f"{name!r} of the package {self.package_of(name)} ({self._group}) cannot be used: "

@@ -8,9 +8,8 @@ stream is made without those before it.
 from math import factorial, inf, log, pi, sqrt
 
 import numpy as np
+from numba import njit
 from numpy import float32, float64, int32, uint32, uint64
-
-from kmaps._loops.compiling import loop
 
 SINE = (6.28318529, -41.34166257, 81.59254287, -75.4016127)
 """sin(2πr)/r in powers of r², |r| ≤ 1/8: interpolated at Chebyshev nodes, error 2.4e-9."""
@@ -29,7 +28,7 @@ LANES = 16  # rows that the Hadamard transform takes at once: float32 in a regis
 _LOW = uint64(0xFFFFFFFF)
 
 
-@loop(inline="always")
+@njit(cache=True, nogil=True, inline="always")
 def _philox(c0, c1, c2, c3, k0, k1):
     """Return the four words of a counter, all words as uint64 below 2³²."""
     for _ in range(10):
@@ -42,7 +41,7 @@ def _philox(c0, c1, c2, c3, k0, k1):
     return c0, c1, c2, c3
 
 
-@loop()
+@njit(cache=True, nogil=True)
 def words(key, stream, rows, out):
     """Fill ``out`` (k, w), uint32, w a multiple of 4, with the words of some rows of a stream.
 
@@ -59,7 +58,7 @@ def words(key, stream, rows, out):
             line[4 * q + 3] = uint32(w[3])
 
 
-@loop(inline="always")
+@njit(cache=True, nogil=True, inline="always")
 def _polynomial(v, coefficients):
     value = coefficients[-1]
     for k in range(len(coefficients) - 2, -1, -1):
@@ -67,7 +66,7 @@ def _polynomial(v, coefficients):
     return value
 
 
-@loop(inline="always")
+@njit(cache=True, nogil=True, inline="always")
 def _cos_sin(turns, series):
     """Return cos and sin of 2π times a number, by polynomials on an eighth of a turn.
 
@@ -85,7 +84,7 @@ def _cos_sin(turns, series):
     return (-cosine if (quarter == 1) | half else cosine, -sine if (quarter == -1) | half else sine)
 
 
-@loop()
+@njit(cache=True, nogil=True)
 def normals(bits, out):
     """Turn ``bits`` (k, w), uint32, w even, into independent standard normal numbers, float32.
 
@@ -101,7 +100,7 @@ def normals(bits, out):
             numbers[j + 1] = length * sine
 
 
-@loop()
+@njit(cache=True, nogil=True)
 def _fill(turns, unit, series, out):
     n, m = turns.shape
     infinity = turns.dtype.type(inf)
@@ -126,7 +125,7 @@ def cos_sin(turns, unit, out):
     return _fill(turns, unit, _SINGLE if turns.dtype == np.float32 else _DOUBLE, out)
 
 
-@loop()
+@njit(cache=True, nogil=True)
 def _hadamard(columns):
     """Multiply p columns of LANES rows, one after the other in a vector, by H (±1), in place.
 
@@ -148,7 +147,7 @@ def _hadamard(columns):
             a[i], b[i] = a[i] + b[i], a[i] - b[i]
 
 
-@loop()
+@njit(cache=True, nogil=True)
 def _scale(source, order, factors, target):
     """Set each column of ``target`` to one of ``source``, in some order, times a factor."""
     for j in range(len(order)):
@@ -158,7 +157,7 @@ def _scale(source, order, factors, target):
             scaled[lane] = factors[j] * column[lane]
 
 
-@loop()
+@njit(cache=True, nogil=True)
 def _load(X, columns):
     """Set ``columns`` to the columns of at most LANES rows of X (n, d), a tile at a time."""
     n, d = X.shape
@@ -168,7 +167,7 @@ def _load(X, columns):
                 columns[LANES * j + lane] = X[lane, j]
 
 
-@loop()
+@njit(cache=True, nogil=True)
 def _store(columns, places, lengths, out):
     """Fill ``out`` (n, m), at most LANES rows, with scaled ``columns``; a tile at a time."""
     n, m = out.shape
@@ -178,7 +177,7 @@ def _store(columns, places, lengths, out):
                 out[lane, c] = lengths[c] * columns[LANES * places[c] + lane]
 
 
-@loop()
+@njit(cache=True, nogil=True)
 def fastfood(X, flips, order, gains, starts, places, lengths, out):
     """Fill ``out`` (n, m) with the products of rows of X (n, d) and stacks of S H G Π H B.
 

@@ -1,11 +1,10 @@
 """Optimal k-means clusters of sorted numbers, by dynamic programming."""
 
 import numpy as np
+from numba import njit
 
-from kmaps._loops.compiling import loop
 
-
-@loop()
+@njit(cache=True, nogil=True)
 def _spread(sums, i, j):
     """Return the weighted sum of squares about the mean of the values i … j."""
     weight = sums[0, j + 1] - sums[0, i]
@@ -13,7 +12,7 @@ def _spread(sums, i, j):
     return max(sums[2, j + 1] - sums[2, i] - total * total / weight, 0.0)
 
 
-@loop()
+@njit(cache=True, nogil=True)
 def _add_cluster(sums, k, before, after, first):
     """Fill ``after[j]``: the least spread of the values 0 … j in k+1 clusters.
 
@@ -39,7 +38,7 @@ def _add_cluster(sums, k, before, after, first):
         step //= 2
 
 
-@loop()
+@njit(cache=True, nogil=True)
 def _centres(values, sums, firsts, k):
     """Return the means of the k+1 best clusters, and how far a value is from its own at most."""
     centres = np.empty(k + 1)
@@ -54,7 +53,7 @@ def _centres(values, sums, firsts, k):
     return centres, radius
 
 
-@loop()
+@njit(cache=True, nogil=True)
 def cluster(values, weights, most, radius):
     """Cluster distinct, ascending values so that the weighted squares about the means are least.
 

@@ -7,12 +7,11 @@ O is centred on k / O of a turn, or of half a turn where opposite gradients coun
 
 from math import atan2, pi, sqrt
 
+from numba import njit
 from numpy import float32, zeros
 
-from kmaps._loops.compiling import loop
 
-
-@loop()
+@njit(cache=True, nogil=True)
 def share_out(gx, gy, signed, out):
     """Fill ``out`` (n, h, w, O): each gradient's magnitude, shared by the two nearest bins.
 
@@ -36,7 +35,7 @@ def share_out(gx, gy, signed, out):
                 out[i, y, x, (k + 1) % bins] += upper
 
 
-@loop()
+@njit(cache=True, nogil=True)
 def sum_cells(energies, cells, out):
     """Fill ``out`` (n, cells, O) with the sums of energies (n, h, w, O) over rectangles.
 
@@ -53,7 +52,7 @@ def sum_cells(energies, cells, out):
                         total[k] += energies[i, y, x, k]
 
 
-@loop()
+@njit(cache=True, nogil=True)
 def smooth(energies, bins, weights, out):
     """Convolve along both axes: ``weights[t]`` times the value t pixels ahead, summed over t.
 
@@ -75,7 +74,7 @@ def smooth(energies, bins, weights, out):
                 both[j] += weight * ahead[j]
 
 
-@loop()
+@njit(cache=True, nogil=True)
 def gather_sift(smoothed, tops, lefts, step, envelope, contrast, out):
     """Fill ``out`` (m, 16 * O), uint8, with the SIFT descriptors of m patches of 4 × 4 cells.
 
@@ -107,7 +106,7 @@ def gather_sift(smoothed, tops, lefts, step, envelope, contrast, out):
             out[i, j] = int(min(values[j] * scale + float32(0.5), float32(255)))
 
 
-@loop()
+@njit(cache=True, nogil=True)
 def thin(gx, gy, magnitude, out):
     """Mark in ``out`` (h, w), all False, the pixels where the magnitude peaks along the gradient.
 

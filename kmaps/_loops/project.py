@@ -6,19 +6,18 @@ keeps the sums finite.
 """
 
 import numpy as np
-
-from kmaps._loops.compiling import loop
+from numba import njit
 
 _CACHED = 1 << 16  # values of directions that stay in a cache
 
 
-@loop()
+@njit(cache=True, nogil=True)
 def _add(sums, weight, direction):
     for c in range(len(sums)):
         sums[c] += weight * direction[c]
 
 
-@loop()
+@njit(cache=True, nogil=True)
 def signs(data, indices, indptr, directions, positive):
     """Set ``positive`` (n, m) where CSR rows times ``directions`` (d, m) are not negative.
 

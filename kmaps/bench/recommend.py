@@ -17,7 +17,7 @@ from kmaps.bench.records.columns import Record
 from kmaps.bench.records.file import DEFINITION, write_definition
 from kmaps.bench.records.row import Row, is_third_party
 from kmaps.bench.report.front import COSTS, Point, front, points_of
-from kmaps.bench.run.runner import Progress, run
+from kmaps.bench.run.runner import RunProgress, run
 from kmaps.bench.work.third_party import find
 from kmaps.errors import CellsFailed, InputError, NothingMeasured
 from kmaps.io import LabelledRows, open_writer
@@ -177,7 +177,7 @@ def recommend(
     limits: Limits,
     exact_only: bool = False,
     threads: int | None = None,
-    progress: Callable[[Progress], None] = lambda progress: None,
+    progress: Callable[[RunProgress], None] = lambda progress: None,
     command: str = "",
 ) -> Recommendation:
     """Measure models on the sample in a folder, and choose those that no other one beats.

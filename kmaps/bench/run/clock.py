@@ -97,12 +97,14 @@ class Clock(Timing):
         self._context = ExitStack()
         self._caught = self._context.enter_context(warnings.catch_warnings(record=True))
         warnings.simplefilter("always")
-        self._average, self._watch = load_average(), Watch()
+        self._average = load_average()
+        self._watch = Watch()
         self.begin()
         return self
 
     def __exit__(self, *_: object) -> None:
-        peak, load = self._peak(), self._watch.read()
+        peak = self._peak()
+        load = self._watch.read()
         self._context.close()
         if peak is not None and self._training is not None:
             # The system sometimes counts pages of threads late.
@@ -120,6 +122,7 @@ class Clock(Timing):
         }
 
     def begin(self) -> None:
+        """Forget warnings and memory so far: what came before was preparation."""
         self._caught.clear()
         self._training: int | None = None
         self._before: int | None = None
@@ -133,16 +136,19 @@ class Clock(Timing):
 
     @contextmanager
     def timed(self, column: str) -> Iterator[None]:
+        """Note the seconds that a block takes, in a column of the record."""
         start = perf_counter()
         yield
         self._noted[column].append(perf_counter() - start)
 
     def seconds(self, call: Callable[[], Result]) -> tuple[Result, float]:
+        """Make a call; return its result and the seconds it took, which are not noted."""
         start = perf_counter()
         result = call()
         return result, perf_counter() - start
 
     def best(self, column: str, call: Callable[[], Result], repeats: int) -> Result:
+        """Make a call several times and note the least seconds; return the last result."""
         times = []
         for _ in range(repeats):
             result, took = self.seconds(call)
@@ -151,10 +157,12 @@ class Clock(Timing):
         return result
 
     def note(self, **seconds: float) -> None:
+        """Note seconds by column; of a column that is noted several times the mean counts."""
         for column, value in seconds.items():
             self._noted[column].append(value)
 
     def trained(self) -> None:
+        """Note the peak of memory so far as the peak of training."""
         self._training = self._peak()
 
     def _peak(self) -> int | None:
@@ -184,6 +192,7 @@ class Load:
 
     @property
     def is_known(self) -> bool:
+        """Whether the system reported what else the computer did."""
         return self.others is not None
 
     @property
@@ -195,27 +204,30 @@ class Load:
             (self.steal, MOST_OTHERS, "the host takes {:.2f} processors away"),
             (self.average, most, "the load average is {:.2f}"),
         )
-        found = [text.format(value) for value, limit, text in limits if value and value > limit]
-        return ", ".join(found)
+        exceeded = [text.format(value) for value, limit, text in limits if value and value > limit]
+        return ", ".join(exceeded)
 
 
 class Watch:
     """Watches the other work of the computer, from its construction on."""
 
     def __init__(self) -> None:
-        self._start, self._own, self._counted = perf_counter(), process_time(), _counted()
+        self._start = perf_counter()
+        self._start_of_process = process_time()
+        self._counted = _counted()
 
     def read(self) -> Load:
+        """Return what else the computer did since the construction."""
         seconds = perf_counter() - self._start
-        own, now = process_time() - self._own, _counted()
-        n = psutil.cpu_count() or 1
+        process_s = process_time() - self._start_of_process
+        now = _counted()
+        n_processors = psutil.cpu_count() or 1
         if self._counted is None or now is None or seconds < _SHORTEST_S:
-            return Load(load_average(), None, None, n)
-        others = max(0.0, now.worked - self._counted.worked - own) / seconds
+            return Load(load_average(), None, None, n_processors)
+        others = max(0.0, now.worked - self._counted.worked - process_s) / seconds
         stolen = (now.stolen - self._counted.stolen) / seconds
-        return Load(
-            load_average(), round(others, 3), None if isnan(stolen) else round(stolen, 3), n
-        )
+        steal = None if isnan(stolen) else round(stolen, 3)
+        return Load(load_average(), round(others, 3), steal, n_processors)
 
 
 def unmeasured() -> list[str]:
@@ -239,6 +251,7 @@ def look(seconds: float = 1.0) -> Load:
 
 
 def load_average() -> float | None:
+    """Return the load average of the last minute; None where the system does not report it."""
     try:
         return round(psutil.getloadavg()[0], 2)
     except OSError:

@@ -15,7 +15,7 @@ from kmaps.maps import MAP_VERSION
 
 
 @dataclass(frozen=True)
-class There:
+class MeasuringOnWorker:
     """Measures a batch on a worker of a cluster; can be pickled.
 
     It refuses a worker that has other data or versions than there are where the run was started, or
@@ -28,19 +28,20 @@ class There:
     versions: tuple[str, Any]
 
     def __call__(self, batch: Batch) -> tuple[dict[str, Any], list[Finished]]:
-        machine = describe()
-        self._check(machine, next(iter(batch.values())))
+        """Return the description of this computer, and the items of the batch as they ended."""
+        computer = describe()
+        self._check(computer, next(iter(batch.values())))
         check_solvers(self.kind, batch.values())
-        return machine, list(
-            run_batches(self.function, [batch], 1, self.kind.imports(batch.values()))
-        )
+        imports = self.kind.imports(batch.values())
+        return computer, list(run_batches(self.function, [batch], 1, imports))
 
-    def _check(self, machine: dict[str, Any], cell: Any) -> None:
-        own = machine["versions"]["kmaps"], MAP_VERSION
-        if own != self.versions:
+    def _check(self, computer: dict[str, Any], cell: Any) -> None:
+        versions = computer["versions"]["kmaps"], MAP_VERSION
+        if versions != self.versions:
             raise ConfigError(
-                f"a worker has kmaps {own[0]} with maps of version {own[1]}, the run started with "
-                f"{self.versions[0]} with {self.versions[1]}: install the same on all computers"
+                f"a worker has kmaps {versions[0]} with maps of version {versions[1]}, the run "
+                f"started with {self.versions[0]} with {self.versions[1]}: install the same on all "
+                "computers"
             )
         if multiprocessing.current_process().daemon:
             raise ConfigError(
@@ -59,21 +60,21 @@ def run_on_cluster(
 ) -> Generator[tuple[Finished, dict[str, Any]], None, None]:
     """Measure batches on the workers, as many at a time as these have threads.
 
-    Yields what has ended when all of its batch has, with the columns of its machine and, as
+    Yields what has ended when all of its batch has, with the columns of its computer and, as
     ``jobs``, how many cells that measures at a time. The cells of a batch whose worker was lost
     three times, Dask's limit, have failed. A lost scheduler is a ConnectionError.
     """
     from kmaps.dask import called  # needs an extra
 
     digests = {cell.dataset: kind.digest(cell) for batch in batches for cell in batch.values()}
-    own = describe()["versions"]["kmaps"], MAP_VERSION
-    there = There(function, kind, digests, own)
-    with closing(called(client, there, batches)) as results:
-        for one in results:
-            if one.lost:
-                for key in batches[one.number]:
-                    yield Finished(key, Failure(one.lost), datetime.now(UTC), 0.0), {}
+    versions = describe()["versions"]["kmaps"], MAP_VERSION
+    measuring = MeasuringOnWorker(function, kind, digests, versions)
+    with closing(called(client, measuring, batches)) as calls:
+        for call in calls:
+            if call.lost:
+                for key in batches[call.number]:
+                    yield Finished(key, Failure(call.lost), datetime.now(UTC), 0.0), {}
                 continue
-            machine, finished = one.result
-            for done in finished:
-                yield done, {**machine, "jobs": one.neighbours}
+            computer, finished = call.result
+            for item in finished:
+                yield item, {**computer, "jobs": call.neighbours}

@@ -23,22 +23,22 @@ _LEAST_FREE = 2e9  # bytes: the packaged datasets and their features take about 
 
 
 @dataclass(frozen=True)
-class Finding:
-    """What was found in one line, and the remedy, empty when all is well; with ``fault``, commands
-    fail, or measure something else, until the remedy is applied."""
+class Diagnosis:
+    """The state of a subject in one line, and the remedy, empty when all is well; with ``fault``,
+    commands fail, or measure something else, until the remedy is applied."""
 
     subject: str
-    found: str
+    state: str
     remedy: str = ""
     fault: bool = False
 
 
-def examine(compiled: Path) -> list[Finding]:
+def examine(compiled: Path) -> list[Diagnosis]:
     """Look at versions, compiler, threads, libraries, folders, mirrors and unfinished files.
 
     ``compiled`` is the folder of the compiled loops. Nothing is changed and no address is asked.
     """
-    checks: tuple[Callable[[], Iterator[Finding]], ...] = (
+    checks: tuple[Callable[[], Iterator[Diagnosis]], ...] = (
         _versions,
         _compiler,
         _instructions,
@@ -52,10 +52,10 @@ def examine(compiled: Path) -> list[Finding]:
         _mirrors,
         _leftovers,
     )
-    return [finding for check in checks for finding in check()]
+    return [diagnosis for check in checks for diagnosis in check()]
 
 
-def _versions() -> Iterator[Finding]:
+def _versions() -> Iterator[Diagnosis]:
     wanted = [line for line in metadata.requires("kmaps-svm") or () if "extra ==" not in line]
     old = []
     for line in wanted:
@@ -68,61 +68,65 @@ def _versions() -> Iterator[Finding]:
         if _limbs(installed) < _limbs(least):
             old.append(f"{name} {installed} is older than {least}")
     if old:
-        yield Finding("versions", "; ".join(old), "install kmaps again with pip", fault=True)
+        yield Diagnosis("versions", "; ".join(old), "install kmaps again with pip", fault=True)
     else:
-        yield Finding("versions", f"kmaps {metadata.version('kmaps-svm')}, {len(wanted)} packages")
+        yield Diagnosis(
+            "versions", f"kmaps {metadata.version('kmaps-svm')}, {len(wanted)} packages"
+        )
 
 
 def _limbs(version: str) -> list[int]:
     return [int(limb) for limb in re.findall(r"\d+", version)[:3]]
 
 
-def _compiler() -> Iterator[Finding]:
-    found = next(filter(None, map(shutil.which, ("c++", "g++", "clang++"))), None)
+def _compiler() -> Iterator[Diagnosis]:
+    paths = [shutil.which(name) for name in ("c++", "g++", "clang++")]
+    compiler = next((path for path in paths if path), None)
     remedy = "none is needed until LIBLINEAR or LIBSVM is installed again; then install g++"
-    yield Finding("C++ compiler", found or "none", "" if found else remedy)
+    yield Diagnosis("C++ compiler", compiler or "none", "" if compiler else remedy)
 
 
-def _instructions() -> Iterator[Finding]:
+def _instructions() -> Iterator[Diagnosis]:
     try:
         flags = set(Path("/proc/cpuinfo").read_text().split())
     except OSError:
-        found = "asimd" if platform.machine() == "arm64" else "unknown on this system"
-        yield Finding("instructions", found)
+        state = "asimd" if platform.machine() == "arm64" else "unknown on this system"
+        yield Diagnosis("instructions", state)
         return
     widest = next((name for name in ("avx512f", "avx2", "asimd") if name in flags), None)
     remedy = "" if widest else "compiled loops are several times slower; times are not comparable"
-    yield Finding("instructions", widest or "neither AVX nor NEON", remedy)
+    yield Diagnosis("instructions", widest or "neither AVX nor NEON", remedy)
 
 
-def _threads() -> Iterator[Finding]:
-    used, cores = num_threads(), cpu_count()
+def _threads() -> Iterator[Diagnosis]:
+    used = num_threads()
+    cores = cpu_count()
     remedy = "set KMAPS_NUM_THREADS to the number of cores or fewer" if used > cores else ""
-    yield Finding("threads", f"{used} on {cores} cores", remedy)
+    yield Diagnosis("threads", f"{used} on {cores} cores", remedy)
 
 
-def _solvers() -> Iterator[Finding]:
+def _solvers() -> Iterator[Diagnosis]:
     missing = [name for name in ("liblinear", "libsvm") if find_spec(name) is None]
     remedy = (
         f"for LiblinearSVC and LIBSVM: pip install {' '.join(f'{m}-official' for m in missing)}"
     )
-    yield Finding(
+    yield Diagnosis(
         "solvers",
         f"without {', '.join(missing)}" if missing else "liblinear, libsvm",
         remedy if missing else "",
     )
 
 
-def _measures() -> Iterator[Finding]:
+def _measures() -> Iterator[Diagnosis]:
     lacking = unmeasured()
     if lacking:
-        found = f"this system does not report {', '.join(lacking)}"
-        yield Finding("measures", found, "their columns are empty in records, – in tables")
+        state = f"this system does not report {', '.join(lacking)}"
+        yield Diagnosis("measures", state, "their columns are empty in records, – in tables")
     else:
-        yield Finding("measures", "times, peaks of memory, other work")
+        yield Diagnosis("measures", "times, peaks of memory, other work")
 
 
-def _libraries() -> Iterator[Finding]:
+def _libraries() -> Iterator[Diagnosis]:
     from kmaps.svm import KernelSVC
 
     if find_spec("libsvm"):
@@ -130,61 +134,61 @@ def _libraries() -> Iterator[Finding]:
         KernelSVC("linear", solver="libsvm").fit([[0.0], [1.0]], [0, 1])
     for kind, name in (("blas", "BLAS"), ("openmp", "OpenMP")):
         with threadpool_limits(1, user_api=kind):
-            found = [library for library in threadpool_info() if library["user_api"] == kind]
-        names = sorted({library["prefix"] for library in found})
-        if not found:
-            yield Finding(name, "none is loaded")
-        elif all(library["num_threads"] == 1 for library in found):
-            yield Finding(name, f"{', '.join(names)}; can be held to one thread")
+            libraries = [library for library in threadpool_info() if library["user_api"] == kind]
+        names = sorted({library["prefix"] for library in libraries})
+        if not libraries:
+            yield Diagnosis(name, "none is loaded")
+        elif all(library["num_threads"] == 1 for library in libraries):
+            yield Diagnosis(name, f"{', '.join(names)}; can be held to one thread")
         else:
             remedy = "times are not comparable: install another build, or set OMP_NUM_THREADS=1"
-            yield Finding(name, f"{', '.join(names)}; keeps its threads", remedy, fault=True)
+            yield Diagnosis(name, f"{', '.join(names)}; keeps its threads", remedy, fault=True)
 
 
-def _folder(subject: str, folder: Path, variable: str) -> Finding:
+def _folder(subject: str, folder: Path, variable: str) -> Diagnosis:
     """Say whether a folder, or the one it will be made in, can be written and has space."""
-    there = next(path for path in (folder, *folder.parents) if path.is_dir())
+    existing = next(path for path in (folder, *folder.parents) if path.is_dir())
     try:
-        with tempfile.TemporaryFile(dir=there):
-            free = shutil.disk_usage(there).free
+        with tempfile.TemporaryFile(dir=existing):
+            free = shutil.disk_usage(existing).free
     except OSError as error:
         remedy = f"make it writable, or name another one by {variable}"
-        return Finding(subject, f"{folder}: {error.strerror}", remedy, fault=True)
+        return Diagnosis(subject, f"{folder}: {error.strerror}", remedy, fault=True)
     remedy = f"make space, or name another one by {variable}" if free < _LEAST_FREE else ""
-    return Finding(subject, f"{folder}, {free / 1e9:.1f} GB free", remedy)
+    return Diagnosis(subject, f"{folder}, {free / 1e9:.1f} GB free", remedy)
 
 
-def _cache() -> Iterator[Finding]:
+def _cache() -> Iterator[Diagnosis]:
     """Hash the cached datasets; a run checks only sizes and times."""
     faults = verified(cache_root())
     if not any(faults.values()):
-        yield Finding("cache", f"{len(faults)} datasets, all files as they were written")
+        yield Diagnosis("cache", f"{len(faults)} datasets, all files as they were written")
     for name, fault in faults.items():
         packaged = f"run `kmaps download --verify {name}`"
         remedy = f"delete {cache_root() / name}" if name.startswith("user-") else packaged
         if fault:
-            yield Finding("cache", f"{name}: {fault}", remedy, fault=True)
+            yield Diagnosis("cache", f"{name}: {fault}", remedy, fault=True)
 
 
-def _mirrors() -> Iterator[Finding]:
+def _mirrors() -> Iterator[Diagnosis]:
     offline = os.environ.get("KMAPS_OFFLINE", "").lower() not in ("", "0", "false", "no")
     place = os.environ.get("KMAPS_MIRROR", "")
     reach = "the network is not used (KMAPS_OFFLINE)" if offline else "then the publishers"
     if not place:
-        yield Finding("mirror", f"none, {reach}")
+        yield Diagnosis("mirror", f"none, {reach}")
     elif place.startswith(("http://", "https://")) or Path(place).expanduser().is_dir():
-        yield Finding("mirror", f"{place}, {reach}")
+        yield Diagnosis("mirror", f"{place}, {reach}")
     else:
         remedy = "fix KMAPS_MIRROR, or unset it"
-        yield Finding("mirror", f"{place}: no such folder", remedy, fault=True)
+        yield Diagnosis("mirror", f"{place}: no such folder", remedy, fault=True)
 
 
-def _leftovers() -> Iterator[Finding]:
+def _leftovers() -> Iterator[Diagnosis]:
     root = cache_root()
     broken = [path for path in root.glob(".work/*/downloads/*") if path.is_file()]
     parts = [*root.rglob(".*.part"), *Path.cwd().glob(".*.part")]
     if not broken and not parts:
-        yield Finding("leftovers", "none")
+        yield Diagnosis("leftovers", "none")
     for what, files, remedy in (
         ("broken downloads", broken, "`kmaps download` continues them; delete them if not wanted"),
         ("unfinished files", parts, "delete them if no process of kmaps runs"),
@@ -192,5 +196,5 @@ def _leftovers() -> Iterator[Finding]:
         if files:
             size = sum(path.stat().st_size for path in files)
             places = ", ".join(sorted({str(path.parent) for path in files}))
-            found = f"{len(files)} {what}, {size / 1e6:.1f} MB, in {places}"
-            yield Finding("leftovers", found, remedy)
+            state = f"{len(files)} {what}, {size / 1e6:.1f} MB, in {places}"
+            yield Diagnosis("leftovers", state, remedy)

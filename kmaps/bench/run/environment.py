@@ -55,10 +55,10 @@ def check_solvers(kind: "Kind", cells: Iterable["Cell"]) -> None:
     missing = [name for name in sorted(kind.solvers(cells)) if find_spec(name) is None]
     if missing:
         packages = [f"{name}-official" for name in missing]
+        verb = "are" if len(missing) > 1 else "is"
         raise ConfigError(
-            f"cells need {' and '.join(packages)}, which {'are' if missing[1:] else 'is'} not "
-            f"installed: pip install {' '.join(packages)} (a C++ compiler is needed), or "
-            "leave their rows out"
+            f"cells need {' and '.join(packages)}, which {verb} not installed: pip install "
+            f"{' '.join(packages)} (a C++ compiler is needed), or leave their rows out"
         )
 
 
@@ -77,6 +77,10 @@ def versions_of(method: str) -> dict[str, str]:
 
 
 def source_state(root: Path) -> tuple[str, bool]:
+    """Return the commit of a source checkout, and whether its code has changes besides.
+
+    Outside a git checkout they are empty and False.
+    """
     # A checkout has .git in its root, unlike a package installed inside another repository.
     if not (root / ".git").exists():
         return "", False

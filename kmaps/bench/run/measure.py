@@ -35,6 +35,7 @@ class Measuring:
     folder: Path | None = None
 
     def __call__(self, batch: Mapping[str, Cell]) -> Iterator[tuple[str, Measured | Failure]]:
+        """Yield the key of each cell of a batch with what was measured, or why nothing was."""
         kind = KINDS[self.kind]
         with (
             importing(self.folder),
@@ -55,14 +56,15 @@ class Measuring:
 
 
 def measure_cell(kind: Kind, cell: Cell, shared: Any) -> Measured:
+    """Warm up, then measure a cell on what its batch shares, with the columns of the clock."""
     # A reason to refuse a few samples need not hold for all samples.
     with warnings.catch_warnings(action="ignore"), suppress(KmapsError):
         kind.warm_up(cell, shared)
     with Clock() as clock:
         measured = kind.measure(cell, shared, clock)
-    odd = sorted(set(measured.columns) - set(kind.shown.fills))
-    if odd:
-        raise TypeError(f"kind {cell.kind}: fills columns that it does not declare: {odd}")
+    undeclared = sorted(set(measured.columns) - set(kind.shown.fills))
+    if undeclared:
+        raise TypeError(f"kind {cell.kind}: fills columns that it does not declare: {undeclared}")
     return replace(measured, columns={**clock.columns, **measured.columns})
 
 
@@ -94,10 +96,12 @@ def check_estimators(
     """Refuse third-party estimators that cannot be made, all at once: the error has every mistake
     and its place, one per line. Modules in the folder can be imported."""
     rows = {cell.row.identity: cell.row for cell in cells if is_third_party(cell.row.method)}
-    checking, imports = partial(_problems, folder), KINDS[experiment.kind].imports(cells)
+    checking = partial(_problems, folder)
+    imports = KINDS[experiment.kind].imports(cells)
     mistakes: dict[str, None] = {}
     for done in run_batches(checking, [rows] if rows else [], 1, imports):
-        row, problems = rows[done.key], done.result
+        row = rows[done.key]
+        problems = done.result
         if isinstance(problems, Failure):
             problems = [f"estimator {row.method}: {problems.error}"]
         place = experiment.place_of(row.method, row.params)

@@ -23,6 +23,7 @@ from kmaps.errors import ConfigError, Mistakes, NothingMeasured, one_line, sugge
 
 
 def plan(experiment: Experiment) -> dict[str, Cell]:
+    """Return the cells of an experiment by their keys, in the order of measuring."""
     kind = KINDS[experiment.kind]
     digests: dict[str, str] = {}
     planned = {}
@@ -45,10 +46,10 @@ def of_rows(planned: Mapping[str, Cell], only: Sequence[str]) -> dict[str, Cell]
     labels = {identity: (row.label, short[identity]) for identity, row in rows.items()}
     for pattern in only:
         if not any(_names(pattern, pair) for pair in labels.values()):
-            known = [label for label, _ in labels.values()]
+            names = [label for label, _ in labels.values()]
             raise ConfigError(
-                f"only={pattern!r}: no row has this name{suggest(pattern, known)} "
-                f"(rows: {', '.join(known)})"
+                f"only={pattern!r}: no row has this name{suggest(pattern, names)} "
+                f"(rows: {', '.join(names)})"
             )
     return {
         key: cell
@@ -58,8 +59,8 @@ def of_rows(planned: Mapping[str, Cell], only: Sequence[str]) -> dict[str, Cell]
 
 
 def _names(pattern: str, labels: Iterable[str]) -> bool:
-    wanted = (pattern, f"{pattern} *", f"{pattern},*")
-    return any(fnmatchcase(label, one) for label in labels for one in wanted)
+    whole_or_first_words = (pattern, f"{pattern} *", f"{pattern},*")
+    return any(fnmatchcase(label, words) for label in labels for words in whole_or_first_words)
 
 
 EVERYBODYS = ("interpret", "kmaps", "lightgbm", "sklearn")  # every experiment may import them
@@ -82,12 +83,12 @@ def imports_of(
     The user allows installed packages by name, and all modules in the experiment's folder together.
     """
     methods = {cell.row.method for cell in cells if is_third_party(cell.row.method)}
-    found = []
+    imports = []
     for package in sorted({_package(method) for method in methods}):
         folder = experiment.folder if _beside(package, experiment.folder) else None
         by_name = package in EVERYBODYS or package in allow
-        found.append(Import(package, folder, allow_code if folder else by_name))
-    return found
+        imports.append(Import(package, folder, allow_code if folder else by_name))
+    return imports
 
 
 def importable(
@@ -97,8 +98,10 @@ def importable(
 
     A ConfigError has every such row and its place, one per line.
     """
-    imports = {one.package: one for one in imports_of(cells, experiment, allow, allow_code)}
-    refused = {name for name, one in imports.items() if not one.is_allowed}
+    imports = {
+        imported.package: imported for imported in imports_of(cells, experiment, allow, allow_code)
+    }
+    refused = {name for name, imported in imports.items() if not imported.is_allowed}
     rows = [cell.row for cell in cells if is_third_party(cell.row.method)]
     lines = [
         f"{experiment.place_of(row.method, row.params)}: estimator {row.method}: "
@@ -108,7 +111,7 @@ def importable(
     ]
     if lines:
         raise Mistakes("\n".join(dict.fromkeys(map(one_line, lines))))
-    return next((one.folder for one in imports.values() if one.folder), None)
+    return next((imported.folder for imported in imports.values() if imported.folder), None)
 
 
 def _package(method: str) -> str:
@@ -131,33 +134,37 @@ def code_of(
 
     A ConfigError says that some of the records were measured with other code than there is now.
     """
-    found: dict[str, str] = {}
+    digests: dict[str, str] = {}
     for method in {cell.row.method for cell in cells if is_third_party(cell.row.method)}:
         if spec := _beside(_package(method), experiment.folder):
             folders = [Path(name) for name in spec.submodule_search_locations or ()]
-            paths = sorted(path for one in folders for path in one.rglob("*.py"))
+            paths = sorted(path for folder in folders for path in folder.rglob("*.py"))
             source = b"".join(map(Path.read_bytes, paths or [Path(str(spec.origin))]))
-            found[method] = hashlib.sha256(source).hexdigest()
-    measured = [one for one in records if one["status"] == "ok"]
-    odd = [one for one in measured if one["code"] not in (None, found.get(one["method"]))]
-    if odd:
+            digests[method] = hashlib.sha256(source).hexdigest()
+    measured = [record for record in records if record["status"] == "ok"]
+    outdated = [
+        record for record in measured if record["code"] not in (None, digests.get(record["method"]))
+    ]
+    if outdated:
+        first = outdated[0]
         raise ConfigError(
-            f"the code of {_package(odd[0]['method'])} has changed since {cell_name(odd[0])} was "
-            f"measured (cells with the old code: {len(odd)}): choose another folder for the new "
-            "code, or restore the old code"
+            f"the code of {_package(first['method'])} has changed since {cell_name(first)} was "
+            f"measured (cells with the old code: {len(outdated)}): choose another folder for the "
+            "new code, or restore the old code"
         )
-    return found
+    return digests
 
 
-def _why_refused(one: Import) -> str:
-    if one.folder:
+def _why_refused(imported: Import) -> str:
+    package = imported.package
+    if imported.folder:
         return (
-            f"{one.package}: this run would execute its code in {one.folder}: read it first, then "
+            f"{package}: this run would execute its code in {imported.folder}: read it first, then "
             "allow it with allow_code=True"
         )
     return (
-        f"{one.package} is not among the packages that any experiment imports "
-        f"({', '.join(EVERYBODYS)}): if it is installed, allow it with allow='{one.package}'"
+        f"{package} is not among the packages that any experiment imports "
+        f"({', '.join(EVERYBODYS)}): if it is installed, allow it with allow='{package}'"
     )
 
 
@@ -168,7 +175,7 @@ def published_folder(name: str, preset: str | None = None) -> Path:
 
 
 @dataclass(frozen=True)
-class Entry:
+class ScheduledRun:
     """An experiment to run, the folders of its records and of published ones, and a forecast."""
 
     experiment: Experiment
@@ -177,31 +184,32 @@ class Entry:
     forecast: Forecast
 
 
-def agenda(names: Iterable[str], out: Path, preset: str | None = None) -> list[Entry]:
+def agenda(names: Iterable[str], out: Path, preset: str | None = None) -> list[ScheduledRun]:
     """Return the experiments in the order of their expected times, unpublished ones last.
 
     Those without the preset are left out; the folders of their records are in ``out``.
     """
     entries = [
-        _entry(name, out, preset)
+        _scheduled(name, out, preset)
         for name in names
         if not preset or preset in described(name).presets
     ]
     return sorted(
         entries,
-        key=lambda one: (one.forecast.known < one.forecast.cells, one.forecast.seconds or 0.0),
+        key=lambda run: (run.forecast.known < run.forecast.cells, run.forecast.seconds or 0.0),
     )
 
 
-def _entry(name: str, out: Path, preset: str | None) -> Entry:
+def _scheduled(name: str, out: Path, preset: str | None) -> ScheduledRun:
     experiment = load(name, preset)
     folder, published = out / experiment.experiment, published_folder(name, preset)
     settled = {record["key"] for record in records_of(folder)}
     to_do = plan(experiment).keys() - settled
-    return Entry(experiment, folder, published, forecast(to_do, records_of(published)))
+    return ScheduledRun(experiment, folder, published, forecast(to_do, records_of(published)))
 
 
 def records_of(folder: Path) -> list[Record]:
+    """Return the records in a folder, none where it has no file of them."""
     try:
         return read_records(folder)
     except NothingMeasured:

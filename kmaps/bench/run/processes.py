@@ -23,8 +23,10 @@ from typing import Any, cast
 
 # Otherwise every cell would import and set up these: seconds.
 _PRELOADED = (
-    *("kmaps.cli.main", "kmaps.bench.run.first"),
-    *("kmaps.bench.run.measure", "sklearn.datasets"),
+    "kmaps.cli.main",
+    "kmaps.bench.run.first",
+    "kmaps.bench.run.measure",
+    "sklearn.datasets",
 )
 
 # OpenMP's threads otherwise spin while they wait. On two processors with other work to do, LIBSVM
@@ -102,9 +104,9 @@ def run_batches(
                     yield from _ended(running.pop(reader), reader, waiting)
                     continue
                 del process.left[key]
-                seconds = process.started.seconds_ago
-                started, process.started = process.started.date, _Moment()
-                yield Finished(key, result, started, seconds)
+                begun = process.started
+                process.started = _Moment()
+                yield Finished(key, result, begun.date, begun.seconds_ago)
     finally:
         for process in running.values():
             process.child.kill()
@@ -116,12 +118,12 @@ def _start(
     function: Function, batch: dict[str, Any], running: dict, preloaded: Iterable[str]
 ) -> None:
     # The server has the environment of its start, but the places of data may be newer.
-    own = {name: value for name, value in os.environ.items() if name.startswith("KMAPS_")}
+    variables = {name: value for name, value in os.environ.items() if name.startswith("KMAPS_")}
     asked = _Moment()
     while True:
         context = _context(preloaded)
         reader, writer = context.Pipe(duplex=False)
-        child = context.Process(target=_child, args=(writer, function, batch, own))
+        child = context.Process(target=_child, args=(writer, function, batch, variables))
         try:
             with _uninterrupted(), _starting_quietly():
                 child.start()
@@ -214,16 +216,16 @@ def _uninterrupted() -> Iterator[None]:
 def _end(exitcode: int) -> str:
     if exitcode >= 0:
         return f"the process ended with exit code {exitcode}"
-    names = {known.value: known.name for known in signal.Signals}  # all but most real-time ones
+    names = {member.value: member.name for member in signal.Signals}  # not all real-time ones
     name = names.get(-exitcode, f"signal {-exitcode}")
     hint = " (the system does that when memory runs out)" if name == "SIGKILL" else ""
     return f"the process was ended by {name}{hint}"
 
 
 def _child(
-    writer: connection.Connection, function: Function, batch: Batch, own: Mapping[str, str]
+    writer: connection.Connection, function: Function, batch: Batch, variables: Mapping[str, str]
 ) -> None:
-    os.environ.update(own)
+    os.environ.update(variables)
     # Modules of the server stay loaded: no garbage collection needs to look at them again.
     gc.freeze()
     # Ctrl-C reaches the whole group, but the parent decides about its children.
@@ -241,6 +243,7 @@ def _child(
 
 
 def failure(error: Exception) -> Failure:
+    """Return an exception as the failure of an item, its message in one line."""
     text = " ".join(str(error).split())
     name = type(error).__name__
     return Failure(f"{name}: {text}" if text else name, traceback.format_exc())

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from kmaps import threads as compiled_threads
 from kmaps.bench.kinds import KINDS
@@ -24,14 +24,22 @@ from kmaps.bench.run.environment import check_solvers, describe
 from kmaps.bench.run.measure import Measuring
 from kmaps.bench.run.plan import code_of, importable, plan
 from kmaps.bench.run.processes import Failure, Finished, Function, run_batches
-from kmaps.bench.run.runner import Progress, Tally, batches_of
+from kmaps.bench.run.runner import RunProgress, Tally, batches_of
 from kmaps.bench.spec.fields import Experiment
 from kmaps.errors import ConfigError, NothingMeasured
 from kmaps.features import Report
 
-_MACHINE = ("load_before", "load_after", "other_cpus", "stolen_cpus")
+_COMPUTER = ("load_before", "load_after", "other_cpus", "stolen_cpus")
 _DESCRIBED = ("cpu", "cores", "versions", "commit", "dirty")
 _ROUNDING = 1e-12
+
+
+class Measurement(NamedTuple):
+    """A repeat of a cell, at its own C or at the common one."""
+
+    repeat: int
+    common: bool
+    key: str
 
 
 @dataclass(frozen=True)
@@ -48,13 +56,15 @@ class Timed:
 
 @dataclass(frozen=True)
 class _Round:
+    """A repeat of cells at their own C, or at the ``common`` one."""
+
     repeat: int
     common: bool
     cells: dict[str, Cell]
 
-    @property
-    def name(self) -> str:
-        return f"{self.repeat} {self.common}"
+    def measurement(self, key: str) -> Measurement:
+        """Return what identifies the measurement of a cell in this round."""
+        return Measurement(self.repeat, self.common, key)
 
 
 def time_again(
@@ -69,7 +79,7 @@ def time_again(
     allow_code: bool = False,
     command: str = "",
     look: Callable[[], Load] = look,
-    progress: Callable[[Progress], None] = lambda progress: None,
+    progress: Callable[[RunProgress], None] = lambda progress: None,
     extracted: Report | None = None,
     measure: Function | None = None,
 ) -> Timed:
@@ -82,7 +92,8 @@ def time_again(
     ``common_C`` does not fit, or that the computer is not idle; NothingMeasured that no record has
     a time.
     """
-    kind, folder = KINDS[experiment.kind], Path(folder)
+    kind = KINDS[experiment.kind]
+    folder = Path(folder)
     records = {record["key"]: record for record in _measured(folder, kind)}
     cells = _cells_of(experiment, records, folder)
     code_of(cells.values(), records.values(), experiment)
@@ -98,18 +109,22 @@ def time_again(
             return Timed(0, 0, [], None)
         code = importable(cells.values(), experiment, allow, allow_code)
         check_solvers(kind, cells.values())
-        found = _checked(look(), even_if_busy)
+        load = _checked(look(), even_if_busy)
         skip_bad = any(record["n_skipped"] for record in records.values())
         with compiled_threads(threads):
             kind.prepare(cells.values(), skip_bad=skip_bad, progress=extracted)
         function = measure or Measuring(experiment.kind, threads, skip_bad, hold=True, folder=code)
         described = {
             **{name: value for name, value in describe().items() if name in _DESCRIBED},
-            **{"threads": threads, "jobs": 1, "command": command, "busy": found.reason},
+            "threads": threads,
+            "jobs": 1,
+            "command": command,
+            "busy": load.reason,
         }
         judged = {line["key"]: line["judged"] for line in file.lines if line["common"]}
         repeating = _Repeating(kind, records, file, described, function, look, judged)
-        return Timed(*repeating.run(rounds, progress), repeating.failures, found)
+        n_measured, n_planned = repeating.run(rounds, progress)
+        return Timed(n_measured, n_planned, repeating.failures, load)
 
 
 def _checked(load: Load, even_if_busy: bool) -> Load:
@@ -122,7 +137,7 @@ def _checked(load: Load, even_if_busy: bool) -> Load:
 
 
 def _measured(folder: Path, kind: Kind) -> list[Record]:
-    records = [r for r in latest_cells(read_records(folder)) if r["status"] == "ok"]
+    records = [record for record in latest_cells(read_records(folder)) if record["status"] == "ok"]
     timed = [name for name in kind.shown.fills if name.endswith("_s") and name != "cv_s"]
     if not any(record[name] is not None for record in records for name in timed):
         raise NothingMeasured(f"{folder}: has no measured cell with a time to measure again")
@@ -139,14 +154,15 @@ def _cells_of(
             "name their experiment and its preset"
         )
     planned = plan(experiment)
-    odd = [record for key, record in records.items() if key not in planned]
-    if odd:
+    unplanned = [record for key, record in records.items() if key not in planned]
+    if unplanned:
+        first = unplanned[0]
         digests = {KINDS[experiment.kind].digest(cell) for cell in planned.values()}
-        data = odd[0]["data_digest"] not in digests
+        has_other_data = first["data_digest"] not in digests
+        cause = "the data have" if has_other_data else "the file or the version of the maps has"
         raise ConfigError(
-            f"{folder}: {len(odd)} of {len(records)} records are not of the cells that "
-            f"{experiment.experiment} has now, such as {cell_name(odd[0])}: "
-            f"{'the data have' if data else 'the file or the version of the maps has'} changed; "
+            f"{folder}: {len(unplanned)} of {len(records)} records are not of the cells that "
+            f"{experiment.experiment} has now, such as {cell_name(first)}: {cause} changed; "
             f"measure them first (kmaps run {experiment.experiment})"
         )
     return {key: cell for key, cell in planned.items() if key in records}
@@ -198,60 +214,68 @@ class _Repeating:
         return [f"{cell_name(self.records[key])}: {why}" for key, why in self.failed.items()]
 
     def run(
-        self, rounds: Sequence[_Round], progress: Callable[[Progress], None]
+        self, rounds: Sequence[_Round], progress: Callable[[RunProgress], None]
     ) -> tuple[int, int]:
         methods = {
-            f"{one.name} {key}": cell.row.method
-            for one in rounds
-            for key, cell in one.cells.items()
+            timing_round.measurement(key): cell.row.method
+            for timing_round in rounds
+            for key, cell in timing_round.cells.items()
         }
-        tally, measured = Tally(methods, 1, progress), 0
-        for number, one in enumerate(rounds):
+        tally = Tally(methods, 1, progress)
+        n_measured = 0
+        for number, timing_round in enumerate(rounds):
             if number:  # by now this run causes the load average
                 self.described["busy"] = replace(self.look(), average=None).reason
-            for key in one.cells.keys() & self.failed.keys():
-                tally.drop(f"{one.name} {key}")
-            todo = {key: cell for key, cell in one.cells.items() if key not in self.failed}
+            for key in timing_round.cells.keys() & self.failed.keys():
+                tally.drop(timing_round.measurement(key))
+            todo = {key: cell for key, cell in timing_round.cells.items() if key not in self.failed}
             batches = batches_of(self.kind, todo)
             imports = self.kind.imports(todo.values())
             with closing(run_batches(self.function, batches, 1, imports)) as results:
-                for done in results:
-                    why = self._why_failed(one, done)
+                for item in results:
+                    why = self._why_failed(timing_round, item)
                     if why:
-                        self.failed.setdefault(done.key, why)
+                        self.failed.setdefault(item.key, why)
                     else:
-                        self.file.append(self._line(one, done))
-                        measured += 1
-                    ended = {"status": "failed" if why else "ok", "error": why}
-                    record = self.records[done.key] | ended
-                    tally.count(f"{one.name} {done.key}", record, done.seconds)
-        return measured, len(methods)
+                        self.file.append(self._line(timing_round, item))
+                        n_measured += 1
+                    status = {"status": "failed" if why else "ok", "error": why}
+                    record = self.records[item.key] | status
+                    tally.count(timing_round.measurement(item.key), record, item.seconds)
+        return n_measured, len(methods)
 
-    def _why_failed(self, one: _Round, done: Finished) -> str:
-        if isinstance(done.result, Failure):
-            return done.result.error
-        expected = self.records[done.key]
-        if one.common:  # the first repeat measures the result at that C
-            came_out = _judged(self.kind, done.result.columns)
-            expected = expected | self.judged.setdefault(done.key, came_out)
-        other = expected["cpu"] != self.described["cpu"]
-        return _difference(self.kind, done.result.columns, expected, FLOOR if other else 0.0)
+    def _why_failed(self, timing_round: _Round, item: Finished) -> str:
+        if isinstance(item.result, Failure):
+            return item.result.error
+        expected = self.records[item.key]
+        if timing_round.common:  # the first repeat measures the result at that C
+            numbers = _judged(self.kind, item.result.columns)
+            expected = expected | self.judged.setdefault(item.key, numbers)
+        is_other_cpu = expected["cpu"] != self.described["cpu"]
+        floor = FLOOR if is_other_cpu else 0.0
+        return _difference(self.kind, item.result.columns, expected, floor)
 
-    def _line(self, one: _Round, done: Finished) -> Line:
-        columns = done.result.columns
-        C = columns.get("C") if one.common else self.records[done.key]["C"]
-        known = {name: value for name, value in columns.items() if value is not None}
+    def _line(self, timing_round: _Round, item: Finished) -> Line:
+        columns = item.result.columns
+        C = columns.get("C") if timing_round.common else self.records[item.key]["C"]
+        measured = {name: value for name, value in columns.items() if value is not None}
         return {
             **self.described,
-            **{name: columns.get(name) for name in _MACHINE},
-            "key": done.key,
-            "repeat": one.repeat,
-            "common": one.common,
+            **{name: columns.get(name) for name in _COMPUTER},
+            "key": item.key,
+            "repeat": timing_round.repeat,
+            "common": timing_round.common,
             "C": C,
-            "seconds": {n: x for n, x in known.items() if n.endswith("_s") and n != "cv_s"},
-            "bytes": {n: x for n, x in known.items() if n.endswith("peak_bytes")},
+            "seconds": {
+                name: value
+                for name, value in measured.items()
+                if name.endswith("_s") and name != "cv_s"
+            },
+            "bytes": {
+                name: value for name, value in measured.items() if name.endswith("peak_bytes")
+            },
             "judged": _judged(self.kind, columns),
-            "started": done.started.isoformat(timespec="seconds"),
+            "started": item.started.isoformat(timespec="seconds"),
         }
 
 
@@ -269,9 +293,10 @@ def _difference(kind: Kind, columns: Mapping[str, Any], expected: Record, floor:
         counted_otherwise = column == "train_bytes" and expected["storage_form"] is None
         if not judged.concerns(expected) or counted_otherwise:
             continue
-        ours, theirs = columns.get(column), expected[column]
-        leeway = judged.tolerance.of(theirs) + _ROUNDING * max(1.0, abs(theirs))
+        repeated = columns.get(column)
+        recorded = expected[column]
+        leeway = judged.tolerance.of(recorded) + _ROUNDING * max(1.0, abs(recorded))
         leeway += floor if judged.tolerance.of_mean else 0.0
-        if ours is None or abs(ours - theirs) > leeway:
-            return f"{column} is {ours}, on record {theirs}: its times belong to other work"
+        if repeated is None or abs(repeated - recorded) > leeway:
+            return f"{column} is {repeated}, on record {recorded}: its times belong to other work"
     return ""

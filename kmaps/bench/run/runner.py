@@ -29,7 +29,7 @@ from kmaps.maps import MAP_VERSION
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RunResult:
     """What a run leaves behind: the latest record of each cell that was asked for, in their order;
     how many cells this run measured, and how many have no record because it stopped early."""
 
@@ -39,11 +39,12 @@ class Outcome:
 
     @property
     def failed(self) -> list[Record]:
+        """The records of cells that failed."""
         return [record for record in self.records if record["status"] == "failed"]
 
 
 @dataclass(frozen=True)
-class Progress:
+class RunProgress:
     """How far a run is; ``last`` is the record of the cell that just finished, and ``seconds_left``
     an estimate, method by method, None before the first."""
 
@@ -61,21 +62,25 @@ class Tally:
     """
 
     def __init__(
-        self, methods: Mapping[str, str], jobs: int, progress: Callable[[Progress], None]
+        self, methods: Mapping[str, str], jobs: int, progress: Callable[[RunProgress], None]
     ) -> None:
         self._left = dict(methods)
         self._n_left = Counter(methods.values())
         self._n_done: Counter[str] = Counter()
         self._seconds: dict[str, float] = {}
-        self._total, self._failed, self._jobs = len(self._left), 0, jobs
+        self._total = len(self._left)
+        self._failed = 0
+        self._jobs = jobs
         self._progress = progress
-        progress(Progress(0, 0, self._total))
+        progress(RunProgress(0, 0, self._total))
 
     def drop(self, key: str) -> None:
+        """Leave out a measurement that is not made after all."""
         self._n_left[self._left.pop(key)] -= 1
         self._total -= 1
 
     def count(self, key: str, record: Record, seconds: float) -> None:
+        """Count a finished measurement, and report the progress."""
         method = self._left.pop(key)
         self._n_left[method] -= 1
         self._n_done[method] += 1
@@ -83,7 +88,7 @@ class Tally:
         self._failed += record["status"] == "failed"
         left = sum(n * self._mean(method) for method, n in self._n_left.items() if n)
         done = self._total - len(self._left)
-        self._progress(Progress(done, self._failed, self._total, left / self._jobs, record))
+        self._progress(RunProgress(done, self._failed, self._total, left / self._jobs, record))
 
     def _mean(self, method: str) -> float:
         """Return the mean time of a method's measurements; of all methods' where it has none."""
@@ -93,7 +98,7 @@ class Tally:
 
 
 @dataclass(frozen=True)
-class Workers:
+class CellWorkers:
     """The place that measures batches of cells: processes of this computer, or a Dask cluster.
 
     ``jobs`` batches are measured at the same time, with ``threads`` for each cell. Concurrent cells
@@ -106,9 +111,11 @@ class Workers:
     client: Any = None
 
     @classmethod
-    def of(cls, jobs: int, threads: int | None, client: Any) -> "Workers":
+    def of(cls, jobs: int, threads: int | None, client: Any) -> "CellWorkers":
+        """Return the workers of a cluster, or so many processes here that share its processors."""
         if client is not None:
-            return cls(sum(client.nthreads().values()) or 1, threads or 1, client)
+            n_cluster_threads = sum(client.nthreads().values())
+            return cls(n_cluster_threads or 1, threads or 1, client)
         return cls(jobs, threads or max(1, cpu_count() // jobs))
 
     def measured(
@@ -139,22 +146,23 @@ def run(
     skip_bad: bool = False,
     allow: Sequence[str] = (),
     allow_code: bool = False,
-    progress: Callable[[Progress], None] = lambda progress: None,
+    progress: Callable[[RunProgress], None] = lambda progress: None,
     extracted: Report | None = None,
     measure: Function | None = None,
     command: str = "",
     definition: Mapping[str, Any] | None = None,
-) -> Outcome:
+) -> RunResult:
     """Measure the cells of an experiment without a record in the folder, and draw its figures.
 
-    Options are as in ``kmaps run`` and :class:`Workers`. ``progress`` is called after every
+    Options are as in ``kmaps run`` and :class:`CellWorkers`. ``progress`` is called after every
     cell, ``extracted`` while features are extracted; ``measure`` replaces
     :class:`kmaps.bench.run.measure.Measuring`; ``definition`` is kept next to the records. A
     ConfigError says that the experiment asks for more data than there is, that another run writes
     the records, or that a row or option does not fit; a DataError that data, or the arrays of a
     figure, are missing or damaged.
     """
-    kind, folder = _kind_of(experiment, skip_bad), Path(folder)
+    kind = _kind_of(experiment, skip_bad)
+    folder = Path(folder)
     planned = plan(experiment)
     wanted = of_rows(planned, only)
     with RecordsFile(folder) as file:
@@ -162,7 +170,7 @@ def run(
         digests = code_of(wanted.values(), latest(file.records, wanted), experiment)
         new: list[Record] = []
         if todo:
-            workers = Workers.of(jobs, threads, client)
+            workers = CellWorkers.of(jobs, threads, client)
             code = importable(todo.values(), experiment, allow, allow_code)
             check_estimators(todo.values(), experiment, code)
             if client is None:  # workers of a cluster check it
@@ -173,7 +181,8 @@ def run(
                 write_definition(folder, definition, experiment.folder)
             function = measure or Measuring(experiment.kind, workers.threads, skip_bad, folder=code)
             shared = _shared_columns(workers, command)
-            tally = Tally({k: cell.row.method for k, cell in todo.items()}, workers.jobs, progress)
+            methods = {key: cell.row.method for key, cell in todo.items()}
+            tally = Tally(methods, workers.jobs, progress)
             recording = _Recording(kind, planned, folder, file, shared, digests, tally)
             with closing(recording.measured(todo, workers, function)) as records:
                 for record in records:
@@ -184,8 +193,9 @@ def run(
         # With skip_bad, only reading shows which images are left out.
         collect(folder, planned, dict if skip_bad else partial(kind.tested, planned.values()))
         draw_figures(kind.shown.figures(experiment), records, folder, again=bool(new))
-    found = latest(records, wanted)
-    return Outcome(found, len(new), len(wanted) - len(found))
+    wanted_records = latest(records, wanted)
+    n_missing = len(wanted) - len(wanted_records)
+    return RunResult(wanted_records, len(new), n_missing)
 
 
 def _kind_of(experiment: Experiment, skip_bad: bool) -> Kind:
@@ -228,19 +238,33 @@ class _Recording:
     tally: Tally
 
     def measured(
-        self, todo: Mapping[str, Cell], workers: Workers, function: Function
+        self, todo: Mapping[str, Cell], workers: CellWorkers, function: Function
     ) -> Generator[Record, None, None]:
         """Measure cells; those whose C another split chooses come after all others."""
         records = {record["key"]: record for record in self.file.records}
-        for follow in (False, True):
-            cells = {key: cell for key, cell in todo.items() if bool(cell.first) is follow}
-            ready, failed = self._with_choices(cells, records) if follow else (cells, [])
-            if batches := batches_of(self.kind, ready):
-                with closing(workers.measured(self.kind, function, batches)) as results:
-                    for done, machine in results:
-                        records[done.key] = self._record(todo[done.key], done, machine)
-                        yield records[done.key]
-            yield from (self._record(todo[done.key], done, {}) for done in failed)
+        choosing = {key: cell for key, cell in todo.items() if not cell.first}
+        yield from self._measured(choosing, workers, function, records)
+        following = {key: cell for key, cell in todo.items() if cell.first}
+        ready, failed = self._with_choices(following, records)
+        yield from self._measured(ready, workers, function, records)
+        for item in failed:
+            yield self._record(todo[item.key], item, {})
+
+    def _measured(
+        self,
+        cells: Mapping[str, Cell],
+        workers: CellWorkers,
+        function: Function,
+        records: dict[str, Record],
+    ) -> Generator[Record, None, None]:
+        """Measure cells; add their records to those known, by key."""
+        batches = batches_of(self.kind, cells)
+        if not batches:
+            return
+        with closing(workers.measured(self.kind, function, batches)) as results:
+            for item, computer in results:
+                records[item.key] = self._record(cells[item.key], item, computer)
+                yield records[item.key]
 
     def _with_choices(
         self, cells: Mapping[str, Cell], records: Mapping[str, Record]
@@ -248,7 +272,9 @@ class _Recording:
         """Return cells with the C of their first splits, and as failures those without one."""
         ready, failed = {}, []
         for key, cell in cells.items():
-            chosen_by = next(first for first, one in self.planned.items() if one == cell.first)
+            chosen_by = next(
+                first for first, planned in self.planned.items() if planned == cell.first
+            )
             first = records[chosen_by]
             if first["status"] == "ok":
                 chosen = {name: first.get(name) for name in (*CHOICE, *SEARCH) if name != "cv_s"}
@@ -258,28 +284,30 @@ class _Recording:
                 failed.append(Finished(key, why, datetime.now(UTC), 0.0))
         return ready, failed
 
-    def _record(self, cell: Cell, done: Finished, machine: Mapping[str, Any]) -> Record:
+    def _record(self, cell: Cell, item: Finished, computer: Mapping[str, Any]) -> Record:
         """Write the record of a cell, its arrays before the record itself, and return it."""
-        shared, method, result = {**self.shared, **machine}, cell.row.method, done.result
+        shared = {**self.shared, **computer}
+        method = cell.row.method
+        result = item.result
         record = {
             **shared,
             **cell.columns,
             "versions": {**shared["versions"], **versions_of(method)},
             "code": self.digests.get(method),
-            "key": done.key,
+            "key": item.key,
             "data_digest": self.kind.digest(cell),
             "seed": cell.seed,
-            "started": done.started.isoformat(timespec="seconds"),
+            "started": item.started.isoformat(timespec="seconds"),
         }
         if isinstance(result, Failure):
             record |= {"status": "failed", "error": result.error, "traceback": result.traceback}
         else:
             record |= {"status": "ok", **result.columns}
-            write_arrays(self.folder, done.key, result.arrays)
+            write_arrays(self.folder, item.key, result.arrays)
             if result.correct:
-                write_arrays(self.folder, done.key, result.correct.arrays, CORRECT)
+                write_arrays(self.folder, item.key, result.correct.arrays, CORRECT)
         self.file.append(record)
-        self.tally.count(done.key, record, done.seconds)
+        self.tally.count(item.key, record, item.seconds)
         return record
 
 
@@ -289,7 +317,7 @@ def batches_of(kind: Kind, todo: Mapping[str, Cell]) -> list[dict[str, Cell]]:
     return [{keys[id(cell)]: cell for cell in batch} for batch in kind.batches([*todo.values()])]
 
 
-def _shared_columns(workers: Workers, command: str) -> dict[str, Any]:
+def _shared_columns(workers: CellWorkers, command: str) -> dict[str, Any]:
     return {
         **dict.fromkeys(COLUMNS),
         **describe(),

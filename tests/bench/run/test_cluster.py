@@ -14,7 +14,7 @@ import kmaps
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds import load as spec
 from kmaps.bench.records.file import read_records
-from kmaps.bench.run.cluster import There
+from kmaps.bench.run.cluster import MeasuringOnWorker
 from kmaps.bench.run.plan import plan
 from kmaps.cli.main import cli
 from kmaps.dask.cluster import connected
@@ -71,7 +71,7 @@ def measured_there(**changes):
         "digests": {first.dataset: kind.digest(first)},
         "versions": (kmaps.__version__, MAP_VERSION),
     }
-    return There(**given | changes)(dict(list(cells.items())[:1]))
+    return MeasuringOnWorker(**given | changes)(dict(list(cells.items())[:1]))
 
 
 def test_what_a_worker_refuses(monkeypatch):
