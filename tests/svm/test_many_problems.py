@@ -95,7 +95,7 @@ def test_scores_of_half_a_million_pairs_take_no_cube_of_memory():
 def test_tables_that_are_too_large_to_keep_are_not_made_for_every_few_rows(monkeypatch):
     made, make = [], ScoreTables._made
     monkeypatch.setattr(ScoreTables, "_made", lambda tables: made.append(1) or make(tables))
-    monkeypatch.setattr("kmaps.svm.coded.model._KEPT", 0)
+    monkeypatch.setattr("kmaps.svm.coded.model.KEPT_BYTES", 0)
     monkeypatch.setattr("kmaps.svm.reduction.BLOCK_VALUES", 8 * 6)  # as of half a million problems
     model = CodedSVC(multiclass="ovo").fit(X, Y)
     made.clear()

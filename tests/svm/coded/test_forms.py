@@ -261,7 +261,7 @@ def test_every_form_is_the_same_function(case, name, listed):
 @pytest.mark.parametrize("n_bases", [None, 1, 9])
 @pytest.mark.parametrize("kept", [0, 1 << 28])
 def test_scores_of_several_problems(n_problems, n_bases, kept, monkeypatch):
-    monkeypatch.setattr("kmaps.svm.coded.model._KEPT", kept)
+    monkeypatch.setattr("kmaps.svm.coded.model.KEPT_BYTES", kept)
     rng = np.random.default_rng(8)
     basis = None if n_bases is None else rng.normal(size=(n_bases, 30, 6)).astype(np.float32)
     weights = rng.normal(size=(n_problems, 9, 30 if basis is None else 6)).astype(np.float32)
