@@ -264,7 +264,12 @@ def command(
             **reports,
         )
     if not outcome.measured and not quiet:
-        say(f"nothing to do: all {len(outcome.records)} cells are in {out}", err=True)
+        said = f"nothing to do: all {len(outcome.records)} cells are in {out}"
+        if outcome.is_redefined:
+            said += (
+                f"; experiment.yaml there is the new one: `kmaps report {out}` judges its claims"
+            )
+        say(said, err=True)
     _show(outcome, checked.kind)
 
 

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+import yaml
 from cell_workers import Each
 from commands import kmaps, python, refused
 
@@ -230,6 +231,29 @@ def test_a_kept_experiment_finds_its_files(run, monkeypatch, given, name):
     run(f"{name}/experiment.yaml", "--out", name, "--quiet")
     assert run(f"{name}/experiment.yaml", "--out", name).stderr.startswith("nothing to do")
     assert load(Path(name, "experiment.yaml")).folder == Path("../experiments").resolve()
+
+
+def test_claims_that_are_added_after_a_run_are_judged_from_its_records(run):
+    """Nothing is measured again, and the page has them."""
+    Path("t.csv").write_text("a,b,kind\n" + "1,2,up\n2,1,down\n" * 60)
+    content = yaml.safe_load(OWN.replace("../t.csv", "t.csv"))
+    content |= {"baselines": ["linear", "exact"], "presets": {}}
+    claim = {
+        "id": "exact-as-linear",
+        "text": "The exact kernel is as accurate as the linear model.",
+        "left": {"method": "exact", "kernel": "chi2"},
+        "right": {"method": "linear"},
+        "relation": "about",
+    }
+    for claims in ([], [claim]):
+        Path("own.yaml").write_text(yaml.safe_dump(content | {"claims": claims}))
+        said = run("own.yaml", "--out", "ours").stderr
+    assert said.startswith("nothing to do")
+    assert "kmaps report ours" in said
+    assert len(read_records("ours")) == 2
+    kmaps("report", "ours", "-o", "page.md", "--quiet")
+    assert claim["text"] in Path("page.md").read_text()
+    assert "kmaps report" not in run("own.yaml", "--out", "ours").stderr
 
 
 def test_experiments_that_come_with_kmaps_are_not_kept_beside_the_records(run):

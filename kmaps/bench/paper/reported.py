@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from kmaps.bench.paper.claims import JudgedClaim, judge_claims
+from kmaps.bench.paper.claims import JudgedClaim, judge_claims, paired_interval
 from kmaps.bench.paper.numbers import printed_numbers
 from kmaps.bench.paper.reproduced import Outcome, PrintedComparison, ToExact, compare
 from kmaps.bench.paper.tables import deviation_text, interval_range, texts, verdict_of
@@ -233,7 +233,12 @@ def cell_failures(
         ]
         ours, others = correct.get(name, {}), baseline_correct.get(name, {})
         for cell in gate.compare(
-            runs[name], theirs, columns, correct=ours, baseline_correct=others
+            runs[name],
+            theirs,
+            columns,
+            correct=ours,
+            baseline_correct=others,
+            interval=paired_interval(ours, others),
         ):
             if cell.verdict in ("worse", "missing", "not measured"):
                 undecided = cell.verdict == "not measured"

@@ -75,8 +75,8 @@ def latest(records: Iterable[Record], keys: Iterable[str]) -> list[Record]:
     return [by_key[key] for key in keys if key in by_key]
 
 
-def write_definition(folder: Path, content: Mapping[str, Any], base: Path | None) -> None:
-    """Keep the YAML of an experiment next to its records.
+def write_definition(folder: Path, content: Mapping[str, Any], base: Path | None) -> bool:
+    """Keep the YAML of an experiment next to its records; return whether it is another now.
 
     ``base``, the folder of the files in it, is kept relative to ``folder``: both may be moved.
     """
@@ -84,8 +84,12 @@ def write_definition(folder: Path, content: Mapping[str, Any], base: Path | None
 
     folder.mkdir(parents=True, exist_ok=True)
     base_key = {} if base is None else {"base": os.path.relpath(base, folder.resolve())}
-    with atomic_file(folder / DEFINITION, force=True) as file:
-        file.write(write_yaml({**content, **base_key}).encode())
+    path, text = folder / DEFINITION, write_yaml({**content, **base_key}).encode()
+    if path.is_file() and path.read_bytes() == text:
+        return False
+    with atomic_file(path, force=True) as file:
+        file.write(text)
+    return True
 
 
 def definition_file(folder: str | Path) -> Path | None:

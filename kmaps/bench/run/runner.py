@@ -31,11 +31,14 @@ from kmaps.maps import MAP_VERSION
 @dataclass(frozen=True)
 class RunResult:
     """What a run leaves behind: the latest record of each cell that was asked for, in their order;
-    how many cells this run measured, and how many have no record because it stopped early."""
+    how many cells this run measured, and how many have no record because it stopped early; whether
+    it measured nothing and the experiment next to the records is another now, as with new claims.
+    """
 
     records: list[Record]
     measured: int
     missing: int
+    is_redefined: bool = False
 
     @property
     def failed(self) -> list[Record]:
@@ -169,6 +172,9 @@ def run(
         todo = _unsettled(wanted, file.records, experiment, retry_failed)
         digests = code_of(wanted.values(), latest(file.records, wanted), experiment)
         new: list[Record] = []
+        is_redefined = False
+        if not todo and file.records and definition:
+            is_redefined = write_definition(folder, definition, experiment.folder)
         if todo:
             workers = CellWorkers.of(jobs, threads, client)
             code = importable(todo.values(), experiment, allow, allow_code)
@@ -195,7 +201,7 @@ def run(
         draw_figures(kind.shown.figures(experiment), records, folder, again=bool(new))
     wanted_records = latest(records, wanted)
     n_missing = len(wanted) - len(wanted_records)
-    return RunResult(wanted_records, len(new), n_missing)
+    return RunResult(wanted_records, len(new), n_missing, is_redefined)
 
 
 def _kind_of(experiment: Experiment, skip_bad: bool) -> Kind:
