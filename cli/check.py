@@ -48,6 +48,11 @@ _Checked = tuple[_Forms, Exception | None]  # what is printed, and the error at 
 @click.option(
     "--junit", type=FILE, help="Also write the verdicts to this file as JUnit XML, for CI systems."
 )
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Fail where a number of kmaps' own rows differs at all; without --reported.",
+)
 @click.option("-q", "--quiet", is_flag=True, help="Print only what changed, and a summary.")
 def command(
     results: Path,
@@ -57,6 +62,7 @@ def command(
     form: str,
     json_wanted: bool,
     junit: Path | None,
+    strict: bool,
     quiet: bool,
 ) -> None:
     """Compare RESULTS with a baseline, cell by cell, the worst first.
@@ -64,7 +70,10 @@ def command(
     Mean accuracy and average precision are compared within a tolerance: two standard errors of a
     difference of means, from the baseline's spread over its splits, and at least --floor. Errors of
     kernels are compared to a thousandth, the number of frequencies kept to a twentieth, storage to
-    the byte; times are not compared. If the baseline has correct.npz (which test samples each cell
+    the byte; times are not compared. A cell is improved only if nothing in it is less good; if a
+    number differs within its tolerance it is changed, which passes without --strict. Accuracy is
+    shown before and after, with the interval of the difference where both have their correct.npz.
+    If the baseline has correct.npz (which test samples each cell
     got right), the results must have it too. Rows with a C at the edge of the values that were
     tried are flagged, which is no failure.
 
@@ -76,12 +85,18 @@ def command(
 
     \b
     Exit code 0  every cell of the baseline is there and none is worse
-              1  a cell is worse or missing; a number or a claim is missing, is
-                 not reproduced any more, or does not hold any more
+              1  a cell is worse or missing, or changed with --strict; a number or a
+                 claim is missing, is not reproduced or does not hold any more
               5  a cell could not be compared: it failed, or the baseline was
-                 made on other data, splits, sizes, settings, grid of C or map version
+                 made on other data, splits, sizes, settings, grid of C or map version;
+                 or the kind of the records cannot be used
     """
-    forms, error = (_reported if reported else _cells)(results, baseline, floor, quiet)
+    if reported and strict:
+        raise click.UsageError("--strict compares the cells of a run; leave out --reported.")
+    if reported:
+        forms, error = _reported(results, baseline, floor, quiet)
+    else:
+        forms, error = _cells(results, baseline, floor, quiet, strict)
     if junit:
         from kmaps.io import atomic_file
 
@@ -92,35 +107,49 @@ def command(
         raise error
 
 
-def _cells(results: Path, baseline: Path | None, floor: float, quiet: bool) -> _Checked:
-    from kmaps.bench.kinds import shown_of
+def _cells(
+    results: Path, baseline: Path | None, floor: float, quiet: bool, strict: bool
+) -> _Checked:
+    from kmaps.bench.kinds import SHOWN, shown_of
+    from kmaps.bench.paper.claims import paired_interval
     from kmaps.bench.records import gate
     from kmaps.bench.records.arrays import read_correct
     from kmaps.bench.records.file import read_records
     from kmaps.bench.report import gate_forms
-    from kmaps.errors import NothingMeasured
+    from kmaps.errors import ConfigError, NothingMeasured
 
     if baseline is None:
         raise click.UsageError("Missing option '--against' (or --reported).")
     records, reference = read_records(results), read_records(baseline)
-    shown = shown_of(records)
-    if shown is not shown_of(reference):
+    try:
+        shown, shown_theirs = shown_of(records), shown_of(reference)
+    except ConfigError as error:
+        if not {records[0]["kind"], reference[0]["kind"]} <= {*SHOWN}:  # of another version
+            raise
+        raise NothingMeasured(f"the gate cannot judge: {error}") from error
+    if shown is not shown_theirs:
         raise NothingMeasured(
             f"the results have the kind {records[0]['kind']}, the baseline has the kind "
             f"{reference[0]['kind']}; check that it belongs to this experiment"
         )
     correct, theirs = read_correct(results, records), read_correct(baseline, reference)
     verdicts = gate.compare(
-        records, reference, shown.judged, floor=floor, correct=correct, baseline_correct=theirs
+        records,
+        reference,
+        shown.judged,
+        floor=floor,
+        correct=correct,
+        baseline_correct=theirs,
+        interval=paired_interval(correct, theirs),
     )
     run = records[0]["experiment"]
     forms: _Forms = {
-        "junit": partial(gate_forms.as_junit, verdicts, run),
-        "json": partial(gate_forms.as_json, verdicts),
-        "md": partial(gate_forms.as_markdown, verdicts, run),
+        "junit": partial(gate_forms.as_junit, verdicts, run, strict=strict),
+        "json": partial(gate_forms.as_json, verdicts, strict=strict),
+        "md": partial(gate_forms.as_markdown, verdicts, run, strict=strict),
         "text": partial(gate_forms.as_text, verdicts, unchanged=not quiet),
     }
-    return forms, gate.outcome(verdicts)
+    return forms, gate.outcome(verdicts, strict=strict)
 
 
 def _reported(results: Path, baseline: Path | None, floor: float, quiet: bool) -> _Checked:
@@ -134,6 +163,7 @@ def _reported(results: Path, baseline: Path | None, floor: float, quiet: bool) -
     failures = reported.missing(items)
     if baseline is not None:
         from kmaps.bench.kinds import SHOWN
+        from kmaps.errors import ConfigError, NothingMeasured
 
         all_theirs = reported.read_runs(baseline)
         theirs_correct = reported.read_correct_of_runs(baseline, all_theirs)
@@ -142,7 +172,11 @@ def _reported(results: Path, baseline: Path | None, floor: float, quiet: bool) -
         if known is None:
             known = reported.reported(theirs, claim_entries(theirs), theirs_correct)
         failures = reported.failures(items, known, theirs)
-        judged = {name: shown.judged for name, shown in SHOWN.items()}
+        kinds = dict.fromkeys(records[0]["kind"] for records in theirs.values())
+        try:
+            judged = {kind: SHOWN[kind].judged for kind in kinds}
+        except ConfigError as error:
+            raise NothingMeasured(f"the gate cannot judge: {error}") from error
         failures += reported.cell_failures(
             runs, theirs, judged, floor, correct=correct, baseline_correct=theirs_correct
         )

@@ -115,14 +115,12 @@ def _draw(
     from kmaps.bench.figures.approximation import draw_sections
     from kmaps.bench.figures.heat import draw_errors
     from kmaps.bench.records.row import Row
-    from kmaps.maps import MAPS
 
-    names = {cls: name for name, cls in MAPS.items()}
     records, arrays = [], {}
     for label, result in results.items():
         parameters = maps[label].get_params(deep=False)
         parameters.pop("kernel", None)  # all maps share it
-        columns = Row(names[type(maps[label])], parameters).columns
+        columns = Row(label.partition(" ")[0], parameters).columns  # a label begins with the name
         cell = {"key": label, "kernel": shown["kernel"], "dim": result.dim, "setting": ""}
         records.append({**cell, **columns, "options": shown})
         arrays[label] = result.arrays

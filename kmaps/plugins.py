@@ -72,7 +72,9 @@ class Registry(MutableMapping[str, Value]):
         entry = self._added[name]
         try:
             return self._accept(entry.load())
-        except Exception as error:
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # SystemExit too: nothing that it does may end the command
             reason = " ".join(f"{type(error).__name__}: {error}".split())
             raise ConfigError(
                 f"{name!r} of the package {self.package_of(name)} ({self._group}) cannot be used: "

@@ -8,16 +8,19 @@ from commands import kmaps_with
 
 from kmaps.errors import ConfigError
 from kmaps.maps import MAPS, HomogeneousMap
+from tests.bench.records import published
 
 ENTRY_POINTS = """\
 [kmaps.maps]
 broken = plug_of_a_test.nowhere:Map
+leaving = plug_of_a_test.leaving:Map
 homogeneous = plug_of_a_test.maps:PowerMap
 no-map = collections:Counter
 power = plug_of_a_test.maps:PowerMap
 
 [kmaps.kinds]
 broken = plug_of_a_test.nothing
+leaving = plug_of_a_test.leaving
 lengths = plug_of_a_test.lengths
 """
 EXPERIMENT = """\
@@ -36,6 +39,7 @@ def installed(tmp_path):
     package.mkdir()
     told.mkdir()
     (package / "maps.py").write_text(MAP_CLASS)
+    (package / "leaving.py").write_text("import sys\n\nsys.exit(0)\n")
     (package / "lengths").mkdir()
     for name, text in {"__init__": "", "measure": KIND_MEASURE, "show": KIND_SHOW}.items():
         here = text.replace("kmaps.bench.kinds.lengths", "plug_of_a_test.lengths")
@@ -57,7 +61,7 @@ def test_maps_and_kinds_of_packages_are_listed_and_run(installed):
         assert maps["homogeneous"]["class"] == "HomogeneousMap"  # what comes with kmaps stays
         told = "'broken' of the package plug-of-a-test 1.5 (kmaps.maps) cannot be used: ModuleNotF"
         assert told in maps["broken"]["paper"]
-        assert [row["name"] for row in listed["kinds"]][-2:] == ["broken", "lengths"]
+        assert [row["name"] for row in listed["kinds"]][-3:] == ["broken", "leaving", "lengths"]
         assert "--power FLOAT" in kmaps("encode", "--map", "power", "--help").stdout
         ran = kmaps("run", "long.yaml", "--out", "out", "--quiet")
         assert "power = 0.5" in ran.stdout
@@ -80,3 +84,28 @@ def test_a_name_of_kmaps_stays_its_own(installed, monkeypatch):
             MAPS["no-map"]
     finally:
         vars(MAPS).pop("_added", None)
+
+
+@pytest.mark.parametrize("name", ["broken", "leaving"])
+def test_what_a_plug_in_raises_is_contained(installed, monkeypatch, name):
+    monkeypatch.syspath_prepend(installed)
+    monkeypatch.delitem(vars(MAPS), "_added", raising=False)
+    try:
+        with pytest.raises(ConfigError, match=r"plug-of-a-test 1\.5"):
+            MAPS[name]
+    finally:
+        vars(MAPS).pop("_added", None)
+
+
+def test_a_gate_that_could_not_judge_says_so(installed):
+    """The kind of the records ends the process when it is imported; other runs are judged."""
+    text = (published.ROOT / "results" / "quickstart" / "records.jsonl").read_text()
+    for name, kind in {"plugged": "leaving", "ours": "classification"}.items():
+        (installed / name).mkdir()
+        changed = text.replace('"kind": "classification"', f'"kind": "{kind}"')
+        (installed / name / "records.jsonl").write_text(changed)
+    with kmaps_with(installed, {"PYTHONPATH": str(installed)}) as kmaps:
+        undecided = kmaps("check", "plugged", "--against", "plugged", code=5)
+        assert "plug-of-a-test 1.5" in undecided.stderr
+        assert kmaps("check", "ours", "--against", "ours", code=0).stdout
+        kmaps("check", "ours", "--reported", "--against", "ours", code=0)

@@ -2,9 +2,10 @@
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 
+from kmaps._loops.compiling import loop
 from kmaps._loops.entries import COMPILED
 
 
@@ -21,7 +22,7 @@ def _add_difference(context, total, a, b):
     return types.int32(types.int32, types.uint8, types.uint8), generate
 
 
-@njit(**COMPILED)
+@loop(**COMPILED)
 def byte_distances(walk, others, skip):
     """Return the sums of absolute differences between the rows of two blocks, float64.
 

@@ -3,10 +3,12 @@
 import numpy as np
 from numba import njit
 
+from kmaps._loops.compiling import loop
+
 _CACHED = 1 << 16  # codes of columns, five bytes each, that stay in a cache
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def fill_products(rows, columns, table, usual, scale, first, out):
     """Fill ``out`` (n, m) with the products of n samples and m others.
 

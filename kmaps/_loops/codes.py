@@ -4,10 +4,12 @@ import numpy as np
 from numba import float64, int32, njit, types, uint8, uint32, uint64
 from numba.extending import overload
 
+from kmaps._loops.compiling import loop
+
 _PLACES = 32  # per value: the table is so sparse that nearly all values lie at their first place
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def widen(values, low, high):
     """Widen the ends of each column by the values (n, m); NaN changes nothing."""
     for i in range(values.shape[0]):
@@ -22,7 +24,7 @@ def empty_table(most):
     return np.full(_PLACES << int(most).bit_length(), np.nan)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def collect(values, found, n_found, table):
     """Add the values (n, m) that are not in ``found[:n_found]`` to it, until ``found`` is full.
 
@@ -60,7 +62,7 @@ def _compiled_at(given, j):
     return lambda given, j: given
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _code(x, origin, per_unit, offset, last):
     # Not a number fails both comparisons, and ends at zero.
     position = (float64(x) - origin) * per_unit + offset
@@ -69,7 +71,7 @@ def _code(x, origin, per_unit, offset, last):
     return uint8(int32(position))
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def nearest_uniform(values, low, high, origin, per_unit, last, offset, codes):
     """Code a value as ``floor((value - origin) * per_unit + offset)``, between 0 and ``last``.
 
@@ -87,7 +89,7 @@ def nearest_uniform(values, low, high, origin, per_unit, last, offset, codes):
     return n * m - inside
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def nearest_sorted(values, low, high, start, edges, half, codes):
     """Code a value as how many of its feature's sorted edges it reaches.
 
@@ -117,7 +119,7 @@ def nearest_sorted(values, low, high, start, edges, half, codes):
     return n * m - inside
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def nearest_bucketed(values, bits, low, high, first, last, base, shift, carries, codes):
     """Code a value as how many edges there are up to it, by its bits: a bucket and a rest.
 
@@ -145,7 +147,7 @@ def nearest_bucketed(values, bits, low, high, first, last, base, shift, carries,
     return n * m - inside
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def recode(codes, cells):
     """Replace every code of a dense matrix by ``cells[feature, code]``, of (1 or d, L)."""
     n, d = codes.shape
@@ -156,7 +158,7 @@ def recode(codes, cells):
             row[j] = cells[j if own else 0, row[j]]
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def recode_stored(codes, features, cells):
     """Replace every stored code of a sparse matrix by ``cells[feature, code]``."""
     own = len(cells) > 1
@@ -164,7 +166,7 @@ def recode_stored(codes, features, cells):
         codes[k] = cells[features[k] if own else 0, codes[k]]
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def count_others(codes, usual, counts):
     """Fill ``counts`` with how many codes of each row are not the usual one."""
     n, d = codes.shape
@@ -176,7 +178,7 @@ def count_others(codes, usual, counts):
         counts[i] = count
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def list_others(codes, usual, bounds, listed, features):
     """Write the codes that are not the usual one, and their features, row after row."""
     n, d = codes.shape
@@ -207,7 +209,7 @@ def _list_other(row, j, usual, listed, features, k):
     return k + (row[j] != usual)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def count_codes(codes, bounds, features, members, weights, counts):
     """Add the weight of each row to ``counts[feature, code]`` of all its codes."""
     for i in range(len(members)):

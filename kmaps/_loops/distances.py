@@ -12,8 +12,8 @@ non-zeros needs few of them.
 from math import sqrt
 
 import numpy as np
-from numba import njit
 
+from kmaps._loops.compiling import loop
 from kmaps._loops.entries import CHI2, COMPILED, INTERSECTION, JS, LANES, SQUARES
 from kmaps._loops.products import twice_js
 
@@ -29,7 +29,7 @@ _NEAR = np.float32(NEAR)
 _SMALL, _LARGE = 8, 64  # features whose sums are kept
 
 
-@njit(**COMPILED)
+@loop(**COMPILED)
 def _add_zeros(index, begin, end, n_features, width, nodes, stored, keep):
     """Write which sums of a tile cover the features between the entries of a row."""
     j = 0
@@ -51,7 +51,7 @@ def _add_zeros(index, begin, end, n_features, width, nodes, stored, keep):
     return stored
 
 
-@njit(**COMPILED)
+@loop(**COMPILED)
 def pack_zeros(rows, n_features):
     """Return for each row of each chunk the sums of a tile that cover its zeros, and their bounds.
 
@@ -75,7 +75,7 @@ def pack_zeros(rows, n_features):
     return nodes, ends
 
 
-@njit(**COMPILED)
+@loop(**COMPILED)
 def _own(kernel, values, weights, e):
     value = values[e]
     if kernel == SQUARES:
@@ -83,19 +83,19 @@ def _own(kernel, values, weights, e):
     return value * (weights[e] * weights[e]) if weights.size > 0 else value
 
 
-@njit(**COMPILED)
+@loop(**COMPILED)
 def own(kernel, rows, e):
     """Return the distance of an entry from zero."""
     return _own(kernel, rows.value, rows.weight, e)
 
 
-@njit(**COMPILED)
+@loop(**COMPILED)
 def n_own(width):
     """Return how many rows `spread_own` fills."""
     return width + 1 + -(-width // _SMALL) + -(-width // _LARGE)
 
 
-@njit(**COMPILED)
+@loop(**COMPILED)
 def spread_own(kernel, rows, first, chunk, tile):
     """Write the distances of one chunk's values from zero into a tile, and sums of neighbours."""
     tile[:] = 0
@@ -115,7 +115,7 @@ def spread_own(kernel, rows, first, chunk, tile):
             tile[large + j // (_LARGE // _SMALL), lane] += tile[small + j, lane]
 
 
-@njit(**COMPILED)
+@loop(**COMPILED)
 def add_pairs(kernel, sums, tile, walk, begin, end):
     for e in range(begin, end, 2):
         x, v = tile[walk.index[e]], walk.value[e]
@@ -137,7 +137,7 @@ def add_pairs(kernel, sums, tile, walk, begin, end):
                 sums[lane] += c * c + d * d
 
 
-@njit(**COMPILED)
+@loop(**COMPILED)
 def _js(x, v, log_x, log_v):
     # With w = (x-v)/(x+v): (x+v)/2·((1+w)·log2(1+w) + (1-w)·log2(1-w)). The difference on the other
     # side of NEAR loses less than two bits.
@@ -149,7 +149,7 @@ def _js(x, v, log_x, log_v):
     return near if z < _NEAR else far
 
 
-@njit(**COMPILED)
+@loop(**COMPILED)
 def add_js(sums, tile, logs, walk, begin, end):
     for e in range(begin, end):
         x, v = tile[walk.index[e]], walk.value[e]
@@ -158,7 +158,7 @@ def add_js(sums, tile, logs, walk, begin, end):
             sums[lane] += _js(x[lane], v, log_x[lane], log_v)
 
 
-@njit(**COMPILED)
+@loop(**COMPILED)
 def _weighted(kernel, x, v, s, t, log_x, log_v, p, q):
     """Return (sp - tq)² + stpq·(2 - 2κ): s and t are √x and √v, p and q weights, κ is k(x, v) / st.
 
@@ -175,7 +175,7 @@ def _weighted(kernel, x, v, s, t, log_x, log_v, p, q):
     return powers * powers + rest * p * q
 
 
-@njit(**COMPILED)
+@loop(**COMPILED)
 def add_weighted(kernel, sums, tile, logs, weights, walk, begin, end):
     for e in range(begin, end):
         x, v = tile[walk.index[e]], walk.value[e]
@@ -190,7 +190,7 @@ def add_weighted(kernel, sums, tile, logs, weights, walk, begin, end):
             )
 
 
-@njit(**COMPILED)
+@loop(**COMPILED)
 def distance_of(kernel, rows, e, others, f):
     """Return the distance of two entries of the same feature."""
     x, v = rows.value[e], others.value[f]

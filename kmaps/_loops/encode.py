@@ -9,10 +9,12 @@ unroll the innermost loop; or None for many outputs, where a loop over vectors i
 
 from math import isfinite
 
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy import float32, float64, floor, int64, uint32, uint64
+
+from kmaps._loops.compiling import loop
 
 _MAGNITUDE = 0x7FFFFFFF
 _INFINITY = 0x7F800000
@@ -23,7 +25,7 @@ def unrolled(r):
     return (0,) * r if r < 8 else None
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def interpolate_log(bits, features, shift, table, out, outputs):
     """Encode float32 values given as their ``bits`` (uint32); return whether one is not finite.
 
@@ -48,7 +50,7 @@ def interpolate_log(bits, features, shift, table, out, outputs):
     return largest >= _INFINITY
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _locate(x, low, high, per_width, n_cells):
     """Return the cell of x, how far into it x lies, whether x is finite, and whether clamped.
 
@@ -61,7 +63,7 @@ def _locate(x, low, high, per_width, n_cells):
     return int64(cell), position - cell, finite, finite and inside != x
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def interpolate_pieces(values, features, ranges, pieces, out, outputs, powers):
     """Encode float32 or float64 values by polynomials on equal cells of each feature's range.
 
@@ -96,7 +98,7 @@ def interpolate_pieces(values, features, ranges, pieces, out, outputs, powers):
     return not all_finite, outside
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def local_pieces(values, features, ranges, n_cells, pieces, data, columns, neighbours):
     """Encode values by a basis of which only p+1 neighbours are not zero, as parts of a CSR.
 
@@ -149,7 +151,7 @@ def _copy(typing, into, at, source, start, outputs):
     return types.void(into, at, source, start, outputs), generate
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def take(codes, features, table, out, outputs):
     """Encode codes: each is a row of its feature's (L, r) table.
 

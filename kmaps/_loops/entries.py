@@ -8,8 +8,9 @@ features are cut into chunks, so that a tile stays in a core's own cache.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from kmaps._loops.compiling import loop
 
 LANES = 64  # rows that a tile holds
 CHI2, INTERSECTION, JS = 0, 1, 2
@@ -18,7 +19,7 @@ SQUARES = 3  # of differences: Euclidean, or hellinger if powers replace the val
 
 # numpy's error model divides without a branch on zero, and "contract" makes a·b + c one operation:
 # without them, nothing below is vectorised, or it is half as fast.
-COMPILED = {"cache": True, "nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
+COMPILED = {"error_model": "numpy", "fastmath": {"contract"}}
 
 
 class Entries(NamedTuple):
@@ -36,7 +37,7 @@ class Entries(NamedTuple):
     width: int  # features in a chunk
 
 
-@njit(**COMPILED)
+@loop(**COMPILED)
 def _close(index, value, begin, end, width):
     """Make the number of entries since `begin` even; return the new end."""
     if (end - begin) % 2:
@@ -46,7 +47,7 @@ def _close(index, value, begin, end, width):
     return end
 
 
-@njit(**COMPILED)
+@loop(**COMPILED)
 def pack_dense(rows, width, smallest, signed):
     """Return index, value and bounds (see Entries) of the values of at least `smallest`.
 
@@ -71,7 +72,7 @@ def pack_dense(rows, width, smallest, signed):
     return index[:end], value[:end], bounds
 
 
-@njit(**COMPILED)
+@loop(**COMPILED)
 def pack_csr(indptr, indices, data, n_features, width, smallest, signed):
     """Pack the rows of a CSR matrix in canonical form as `pack_dense` packs dense rows."""
     n_rows = indptr.size - 1
@@ -97,7 +98,7 @@ def pack_csr(indptr, indices, data, n_features, width, smallest, signed):
     return index[:end], value[:end], bounds
 
 
-@njit(**COMPILED)
+@loop(**COMPILED)
 def spread(rows, values, first, chunk, tile):
     """Write one chunk of up to LANES rows, from row `first` on, into the columns of a tile."""
     bounds = rows.bounds[chunk]

@@ -9,9 +9,10 @@ The weights of all features lie in one float32 array, ``size`` consecutive ones 
 from typing import NamedTuple
 
 import numpy as np
-from numba import int64, njit
+from numba import int64
 
 from kmaps._loops.codes import count_codes
+from kmaps._loops.compiling import loop
 from kmaps._loops.vectors import (
     add,
     aligned_zeros,
@@ -70,7 +71,7 @@ class Form(NamedTuple):
     scale: np.ndarray | None  # float32
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _apply(codes, features, k, begin, weights, sums, size, basis, stride, lanes, blocks, first):
     """Add the product of the k-th code and its weights to ``sums``; its row begins at ``begin``."""
     j = k - begin if features is None else int64(item(features, k))
@@ -94,7 +95,7 @@ def _apply(codes, features, k, begin, weights, sums, size, basis, stride, lanes,
     return sums
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def sum_codes(codes, features, begin, stop, weights, size, basis, stride, lanes, blocks, first):
     """Return the sums of the products of one row's codes, ``begin`` … ``stop`` - 1, and weights."""
     # Four sums at a time, because each addition waits for the previous one.
@@ -113,7 +114,7 @@ def sum_codes(codes, features, begin, stop, weights, size, basis, stride, lanes,
     return add(add(a, b), add(c, d))
 
 
-@njit(cache=True, nogil=True, inline="always")
+@loop(inline="always")
 def evaluate(rows, i, form, weights):
     """Return the function's value at row i."""
     sums = sum_codes(
@@ -132,7 +133,7 @@ def evaluate(rows, i, form, weights):
     return total(sums)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def look_up(rows, tables, size, lanes, out):
     """Fill ``out`` (n, lanes), flat, with the sums of the rows of tables (d, codes, lanes)."""
     codes, bounds, features = rows
@@ -142,7 +143,7 @@ def look_up(rows, tables, size, lanes, out):
         store(out, i * len(lanes), sums)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@loop(inline="always")
 def change(rows, i, form, step, weights):
     """Add ``step`` times the features of row i to the weights, float32 or float64."""
     _change(
@@ -162,7 +163,7 @@ def change(rows, i, form, step, weights):
     )
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _change(
     codes, features, begin, stop, step, weights, size, table, stride, lanes, blocks, origin, scale
 ):
@@ -172,7 +173,7 @@ def _change(
         _change_by_code(j, int64(item(codes, k)), step, weights, *form)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _change_by_code(j, code, step, weights, size, table, stride, lanes, blocks, origin, scale):
     """Add ``step`` times what a code of feature j stands for to the weights."""
     at = j * size
@@ -195,14 +196,14 @@ def _change_by_code(j, code, step, weights, size, table, stride, lanes, blocks, 
         _change_block(weights, at + shift, table, row + shift, steps, lanes)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _change_block(weights, at, table, row, steps, lanes):
     values = widened(load(table, row, lanes), weights)
     changed = multiply_add(values, steps, load(weights, at, lanes))
     store(weights, at, changed)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def weighted_sum(rows, members, factors, form, weights):
     """Set the weights to the sum of the features of the members' rows, each times its factor.
 
@@ -226,7 +227,7 @@ def weighted_sum(rows, members, factors, form, weights):
         weights[k] = sums[k]
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def change_by_codes(of_codes, form, weights):
     """Add ``of_codes[feature, code]`` times what each code stands for to the weights."""
     _change_by_codes(
@@ -242,7 +243,7 @@ def change_by_codes(of_codes, form, weights):
     )
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _change_by_codes(of_codes, weights, size, table, stride, lanes, blocks, origin, scale):
     form = size, table, stride, lanes, blocks, origin, scale
     for j in range(of_codes.shape[0]):
@@ -251,18 +252,18 @@ def _change_by_codes(of_codes, weights, size, table, stride, lanes, blocks, orig
                 _change_by_code(j, code, of_codes[j, code], weights, *form)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _count_codes(form):
     width = len(form.rows_lanes) * _count_blocks(form.rows_blocks)
     return (form.rows_stride if form.rows_stride else len(form.rows)) // width
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _count_blocks(blocks):
     return 1 if blocks is None else blocks
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def approach(codes, features, start, stop):
     """Ask for codes that are needed soon: rows are visited in no order that can be foreseen."""
     for k in range(start, stop, _LINE):
@@ -272,7 +273,7 @@ def approach(codes, features, start, stop):
             prefetch(features, k)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def square_norms(codes, bounds, features, diagonal, stride, scale, out):
     """Fill ``out`` with k(row, row), from the ``diagonal``: k(level, level) for each level."""
     for i in range(len(out)):

@@ -8,8 +8,9 @@ stream is made without those before it.
 from math import factorial, inf, log, pi, sqrt
 
 import numpy as np
-from numba import njit
 from numpy import float32, float64, int32, uint32, uint64
+
+from kmaps._loops.compiling import loop
 
 SINE = (6.28318529, -41.34166257, 81.59254287, -75.4016127)
 """sin(2πr)/r in powers of r², |r| ≤ 1/8: interpolated at Chebyshev nodes, error 2.4e-9."""
@@ -28,7 +29,7 @@ LANES = 16  # rows that the Hadamard transform takes at once: float32 in a regis
 _LOW = uint64(0xFFFFFFFF)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@loop(inline="always")
 def _philox(c0, c1, c2, c3, k0, k1):
     """Return the four words of a counter, all words as uint64 below 2³²."""
     for _ in range(10):
@@ -41,7 +42,7 @@ def _philox(c0, c1, c2, c3, k0, k1):
     return c0, c1, c2, c3
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def words(key, stream, rows, out):
     """Fill ``out`` (k, w), uint32, w a multiple of 4, with the words of some rows of a stream.
 
@@ -58,7 +59,7 @@ def words(key, stream, rows, out):
             line[4 * q + 3] = uint32(w[3])
 
 
-@njit(cache=True, nogil=True, inline="always")
+@loop(inline="always")
 def _polynomial(v, coefficients):
     value = coefficients[-1]
     for k in range(len(coefficients) - 2, -1, -1):
@@ -66,7 +67,7 @@ def _polynomial(v, coefficients):
     return value
 
 
-@njit(cache=True, nogil=True, inline="always")
+@loop(inline="always")
 def _cos_sin(turns, series):
     """Return cos and sin of 2π times a number, by polynomials on an eighth of a turn.
 
@@ -84,7 +85,7 @@ def _cos_sin(turns, series):
     return (-cosine if (quarter == 1) | half else cosine, -sine if (quarter == -1) | half else sine)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def normals(bits, out):
     """Turn ``bits`` (k, w), uint32, w even, into independent standard normal numbers, float32.
 
@@ -100,7 +101,7 @@ def normals(bits, out):
             numbers[j + 1] = length * sine
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _fill(turns, unit, series, out):
     n, m = turns.shape
     infinity = turns.dtype.type(inf)
@@ -125,7 +126,7 @@ def cos_sin(turns, unit, out):
     return _fill(turns, unit, _SINGLE if turns.dtype == np.float32 else _DOUBLE, out)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _hadamard(columns):
     """Multiply p columns of LANES rows, one after the other in a vector, by H (±1), in place.
 
@@ -147,7 +148,7 @@ def _hadamard(columns):
             a[i], b[i] = a[i] + b[i], a[i] - b[i]
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _scale(source, order, factors, target):
     """Set each column of ``target`` to one of ``source``, in some order, times a factor."""
     for j in range(len(order)):
@@ -157,7 +158,7 @@ def _scale(source, order, factors, target):
             scaled[lane] = factors[j] * column[lane]
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _load(X, columns):
     """Set ``columns`` to the columns of at most LANES rows of X (n, d), a tile at a time."""
     n, d = X.shape
@@ -167,7 +168,7 @@ def _load(X, columns):
                 columns[LANES * j + lane] = X[lane, j]
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _store(columns, places, lengths, out):
     """Fill ``out`` (n, m), at most LANES rows, with scaled ``columns``; a tile at a time."""
     n, m = out.shape
@@ -177,7 +178,7 @@ def _store(columns, places, lengths, out):
                 out[lane, c] = lengths[c] * columns[LANES * places[c] + lane]
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def fastfood(X, flips, order, gains, starts, places, lengths, out):
     """Fill ``out`` (n, m) with the products of rows of X (n, d) and stacks of S H G Π H B.
 

@@ -9,14 +9,14 @@ negative parts.
 """
 
 import numpy as np
-from numba import njit
 
 from kmaps._loops import distances, products
+from kmaps._loops.compiling import loop
 from kmaps._loops.distances import distance_of, n_own, own, spread_own
 from kmaps._loops.entries import COMPILED, JS, LANES, spread
 
 
-@njit(**COMPILED)
+@loop(**COMPILED)
 def add_sums(kernel, walk, others, zeros, skip, out):
     """Add sums over the features of each pair of two blocks of rows to a matrix.
 
@@ -78,7 +78,7 @@ def add_sums(kernel, walk, others, zeros, skip, out):
                     out[r, first + lane] += sums[lane]
 
 
-@njit(**COMPILED)
+@loop(**COMPILED)
 def _tile(n, kind):
     """Return zeros for n features of LANES rows, from where vectors of 64 bytes begin."""
     room = np.zeros((n + 1) * LANES, kind)
@@ -86,14 +86,14 @@ def _tile(n, kind):
     return room[begin : begin + n * LANES].reshape(n, LANES)
 
 
-@njit(**COMPILED)
+@loop(**COMPILED)
 def _entries_of(rows, chunk, r):
     """Return where the entries of a chunk of a row begin and end, without one that fills up."""
     begin, end = rows.bounds[chunk, r], rows.bounds[chunk, r + 1]
     return begin, end - (begin < end and rows.index[end - 1] == rows.width)
 
 
-@njit(**COMPILED)
+@loop(**COMPILED)
 def distances_of_pairs(kernel, walk, others, rows, columns):
     """Return the distances of rows ``rows[i]`` of a block from ``columns[i]`` of another.
 
@@ -121,7 +121,7 @@ def distances_of_pairs(kernel, walk, others, rows, columns):
     return out
 
 
-@njit(**COMPILED)
+@loop(**COMPILED)
 def subtract(common, factor, own, others_own, enough, skip):
     """Replace sums S(x, y) by K(x, x) + K(y, y) - factor·S(x, y), or NaN; return how many are NaN.
 
@@ -139,7 +139,7 @@ def subtract(common, factor, own, others_own, enough, skip):
     return n_lost
 
 
-@njit(**COMPILED)
+@loop(**COMPILED)
 def exponents(squared, unit, sigma):
     """Return -D²/2σ² in single precision, of squared distances in a unit: from -200 to 0."""
     out = np.empty(squared.shape, np.float32)

@@ -3,10 +3,11 @@
 from math import sqrt
 
 import numpy as np
-from numba import njit
+
+from kmaps._loops.compiling import loop
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "nsz", "contract"})
+@loop(fastmath={"reassoc", "nsz", "contract"})
 def descend_groups(gram, starts, gradient, weights, n_sweeps):
     """Lower  gradient'(v - w) + (v - w)'gram(v - w) / 2 + sum over groups g of |v_g|  from v = w.
 

@@ -1,10 +1,11 @@
 """Optimal k-means clusters of sorted numbers, by dynamic programming."""
 
 import numpy as np
-from numba import njit
+
+from kmaps._loops.compiling import loop
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _spread(sums, i, j):
     """Return the weighted sum of squares about the mean of the values i … j."""
     weight = sums[0, j + 1] - sums[0, i]
@@ -12,7 +13,7 @@ def _spread(sums, i, j):
     return max(sums[2, j + 1] - sums[2, i] - total * total / weight, 0.0)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _add_cluster(sums, k, before, after, first):
     """Fill ``after[j]``: the least spread of the values 0 … j in k+1 clusters.
 
@@ -38,7 +39,7 @@ def _add_cluster(sums, k, before, after, first):
         step //= 2
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _centres(values, sums, firsts, k):
     """Return the means of the k+1 best clusters, and how far a value is from its own at most."""
     centres = np.empty(k + 1)
@@ -53,7 +54,7 @@ def _centres(values, sums, firsts, k):
     return centres, radius
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def cluster(values, weights, most, radius):
     """Cluster distinct, ascending values so that the weighted squares about the means are least.
 

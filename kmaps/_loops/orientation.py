@@ -7,11 +7,12 @@ O is centred on k / O of a turn, or of half a turn where opposite gradients coun
 
 from math import atan2, pi, sqrt
 
-from numba import njit
 from numpy import float32, zeros
 
+from kmaps._loops.compiling import loop
 
-@njit(cache=True, nogil=True)
+
+@loop()
 def share_out(gx, gy, signed, out):
     """Fill ``out`` (n, h, w, O): each gradient's magnitude, shared by the two nearest bins.
 
@@ -35,7 +36,7 @@ def share_out(gx, gy, signed, out):
                 out[i, y, x, (k + 1) % bins] += upper
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def sum_cells(energies, cells, out):
     """Fill ``out`` (n, cells, O) with the sums of energies (n, h, w, O) over rectangles.
 
@@ -52,7 +53,7 @@ def sum_cells(energies, cells, out):
                         total[k] += energies[i, y, x, k]
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def smooth(energies, bins, weights, out):
     """Convolve along both axes: ``weights[t]`` times the value t pixels ahead, summed over t.
 
@@ -74,7 +75,7 @@ def smooth(energies, bins, weights, out):
                 both[j] += weight * ahead[j]
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def gather_sift(smoothed, tops, lefts, step, envelope, contrast, out):
     """Fill ``out`` (m, 16 * O), uint8, with the SIFT descriptors of m patches of 4 × 4 cells.
 
@@ -106,7 +107,7 @@ def gather_sift(smoothed, tops, lefts, step, envelope, contrast, out):
             out[i, j] = int(min(values[j] * scale + float32(0.5), float32(255)))
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def thin(gx, gy, magnitude, out):
     """Mark in ``out`` (h, w), all False, the pixels where the magnitude peaks along the gradient.
 

@@ -1,15 +1,15 @@
 """The outputs of landmarks, and dual coordinate descent on outputs, some rows at a time."""
 
 import numpy as np
-from numba import njit
 
+from kmaps._loops.compiling import loop
 from kmaps._loops.entries import COMPILED
 from kmaps._loops.vectors import aligned_zeros
 
 STRIP = 128  # columns at a time, of which eight rows of B stay in a core's first cache
 
 
-@njit(**COMPILED)
+@loop(**COMPILED)
 def upper_product(X, B):
     """Return X (n, m) @ B (m, m), upper triangular, with m a multiple of STRIP.
 
@@ -37,7 +37,7 @@ def upper_product(X, B):
     return out
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "nsz", "contract"})
+@loop(fastmath={"reassoc", "nsz", "contract"})
 def descend_rows(outputs, order, places, signs, norms, upper, ridge, bias, alpha, weights):
     """Move the variables of some rows, each in turn, to where the dual is highest; return the loss.
 

@@ -6,18 +6,19 @@ keeps the sums finite.
 """
 
 import numpy as np
-from numba import njit
+
+from kmaps._loops.compiling import loop
 
 _CACHED = 1 << 16  # values of directions that stay in a cache
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _add(sums, weight, direction):
     for c in range(len(sums)):
         sums[c] += weight * direction[c]
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def signs(data, indices, indptr, directions, positive):
     """Set ``positive`` (n, m) where CSR rows times ``directions`` (d, m) are not negative.
 

@@ -12,16 +12,13 @@ Gradients are float64, kernels float32.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
+from kmaps._loops.compiling import loop
 from kmaps._loops.vectors import larger
 
 # Maxima are vectorised only if LLVM may ignore NaN (there is none) and the sign of zero.
-COMPILED = {
-    **{"cache": True, "nogil": True, "error_model": "numpy"},
-    "fastmath": {"nnan", "nsz", "contract"},
-}
+COMPILED = {"error_model": "numpy", "fastmath": {"nnan", "nsz", "contract"}}
 
 _LEAST = np.finfo(np.float64).min  # with -inf, LLVM sees no maximum
 _CURVATURE = 1e-12  # replaces a curvature that is not positive, as in LIBSVM
@@ -52,7 +49,7 @@ class Packed(NamedTuple):
     newest: NDArray[np.int64]  # (1,): the row that was filled last
 
 
-@njit(**COMPILED)
+@loop(**COMPILED)
 def descend(kernel, part, packed, tol, budget):
     """Take steps until no two gradients call for one by more than ``tol``, or the budget is spent.
 
@@ -76,7 +73,7 @@ def descend(kernel, part, packed, tol, budget):
     return budget, high, low
 
 
-@njit(**COMPILED)
+@loop(**COMPILED)
 def subtract_products(kernel, known, dual, places, out):
     """Subtract ``K[places][:, known] @ dual`` from ``out``."""
     for k in range(len(known)):
@@ -85,7 +82,7 @@ def subtract_products(kernel, known, dual, places, out):
             out[i] -= factor * np.float64(row[places[i]])
 
 
-@njit(**COMPILED)
+@loop(**COMPILED)
 def _row(kernel, part, packed, k, kept):
     """Return the kernel of a variable with all; the row of the variable ``kept`` stays."""
     room = packed.rows.shape[0]
@@ -105,7 +102,7 @@ def _row(kernel, part, packed, k, kept):
     return packed.rows[slot]
 
 
-@njit(**COMPILED)
+@loop(**COMPILED)
 def _first(values, allowed, wanted):
     """Return the first place of a value among those allowed."""
     for k in range(len(values)):
@@ -114,7 +111,7 @@ def _first(values, allowed, wanted):
     return 0
 
 
-@njit(**COMPILED)
+@loop(**COMPILED)
 def _fill_gains(part, row, high, own, gains):
     """Write twice the gain of a step to each variable that can fall; return the largest."""
     gradient, falls, diagonal = part.gradient, part.falls, part.diagonal
@@ -130,7 +127,7 @@ def _fill_gains(part, row, high, own, gains):
     return best
 
 
-@njit(**COMPILED)
+@loop(**COMPILED)
 def _exchange(part, i, j, curvature):
     """Raise a variable and lower another one equally, as far as both may go; return the step."""
     rise, fall = part.upper[i] - part.dual[i], part.dual[j] - part.lower[j]
@@ -143,7 +140,7 @@ def _exchange(part, i, j, curvature):
     return step
 
 
-@njit(**COMPILED)
+@loop(**COMPILED)
 def _move(gradient, row, other, step, rises, falls):
     """Change the gradients by a step; return the extremes that `descend` returns."""
     high, low = _LEAST, _LEAST

@@ -20,11 +20,9 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit, uint64
 
+from kmaps._loops.compiling import loop
 from kmaps._loops.forms import approach, change, evaluate, weighted_sum
 from kmaps._loops.vectors import prefetch
-
-# If the types that loops take change, the loops must move to other lines: numba finds an old cache
-# by the line, and reads its types before it sees that the file has changed.
 
 SETTLED = 0.5
 """Part of the strongest push of a pass beyond which a variable at a bound is settled.
@@ -58,7 +56,7 @@ class Task(NamedTuple):
     logistic: bool
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def rebuild(rows, form, task, alpha, weights):
     """Set the weights to w(alpha); return the weight of the constant feature."""
     factors = alpha * task.signs
@@ -66,7 +64,7 @@ def rebuild(rows, form, task, alpha, weights):
     return np.sum(factors) * task.bias
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def margins(rows, form, task, weights, constant, out):
     """Fill ``out`` with s_i f(x_i) for the members of a task."""
     for i in range(len(out)):
@@ -75,7 +73,7 @@ def margins(rows, form, task, weights, constant, out):
 
 
 # A row of zeros without bias has no curvature: its infinite step ends at the bound.
-@njit(cache=True, nogil=True, error_model="numpy")
+@loop(error_model="numpy")
 def descend(rows, form, task, alpha, weights, order, state, goal, budget):
     """Go through the active members in random order, again and again.
 
@@ -134,7 +132,7 @@ def descend(rows, form, task, alpha, weights, order, state, goal, budget):
             return (n_active, rise, fall, dual, constant, random), gap, spent
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def set_active(task, alpha, margins, order, rise, fall):
     """Put the members that are not settled first in ``order``; return how many there are.
 
@@ -191,7 +189,7 @@ def _is_settled(old, lower, upper, right, left, rise, fall, at_zero):
     )
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def dual_value(task, alpha):
     """Return the variables' part of the dual objective, without their weights."""
     total = 0.0
@@ -200,7 +198,7 @@ def dual_value(task, alpha):
     return total
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def total_loss(task, margins):
     """Return the loss of all members, each with its C."""
     total = 0.0
@@ -209,7 +207,7 @@ def total_loss(task, margins):
     return total
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _cost(task, i, a):
     """Return the cost of a member's variable in the dual objective."""
     if not task.logistic:
@@ -220,7 +218,7 @@ def _cost(task, i, a):
     return a * log(a / upper) + (upper - a) * log((upper - a) / upper)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _loss(task, i, excess):
     """Return a member's loss; ``excess`` is its margin minus its target."""
     if task.logistic:
@@ -232,7 +230,7 @@ def _loss(task, i, excess):
     return short * short / (2 * ridge)
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def best_multiple(task, margins, square, low, high):
     """Return the factor on the weights, from low to high, at which their objective is least.
 
@@ -250,7 +248,7 @@ def best_multiple(task, margins, square, low, high):
     return (low + high) / 2
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _slope(task, i, excess):
     """Return the derivative of `_loss` by the margin."""
     if task.logistic:
@@ -263,7 +261,7 @@ def _slope(task, i, excess):
     return side * (task.upper[i] if at_bound else short / task.ridge[i])
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@loop(error_model="numpy")
 def _minimum(slope, old, curvature, epsilon):
     """Return where a parabola, by its slope and curvature at ``old``, plus ε|a| is least."""
     if slope + epsilon < curvature * old:
@@ -273,7 +271,7 @@ def _minimum(slope, old, curvature, epsilon):
     return 0.0
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _logistic_minimum(slope, old, upper, curvature):
     """Return where the cost of the logistic loss plus a parabola is least (Yu et al., Sect. 3.3).
 
@@ -296,7 +294,7 @@ def _logistic_minimum(slope, old, upper, curvature):
     return upper - z if mirrored else z
 
 
-@njit(cache=True, nogil=True)
+@loop()
 def _shuffle(order, n, random):
     """Shuffle the first n places; return the next state of the generator (xorshift64*)."""
     for k in range(n - 1, 0, -1):

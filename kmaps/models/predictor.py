@@ -5,7 +5,6 @@ are added to scores, and scores become votes, labels and probabilities. The scor
 estimator to the last bit.
 """
 
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from kmaps.checks import refuse_not_finite, warn_outside
 from kmaps.codes.codebook import SPARSE
 from kmaps.errors import ConfigError, InputError
-from kmaps.matrices import issparse
+from kmaps.matrices import issparse, row_blocks
 from kmaps.svm import reduction
 from kmaps.svm.coded.model import KEPT_BYTES, CodedModel
 from kmaps.svm.model_file import ModelFile
@@ -146,8 +145,7 @@ class Predictor:
         if issparse(rows):
             size = max(1, min(size, reduction.BLOCK_VALUES // self.n_features_in_))
         blocks = []
-        for start in range(0, rows.shape[0], size):
-            block = rows[start : start + size]
+        for block in row_blocks(rows, size):
             block = block.toarray() if issparse(block) else block
             refuse_not_finite(block)
             blocks.append(self._block_scores(block))
@@ -278,12 +276,7 @@ def _sum_rows(codes: NDArray, usual: int | None, tables: NDArray) -> NDArray:
     Without ``usual`` all codes count; else only those that are another.
     """
     size = max(1, _BLOCK_VALUES // (codes.shape[1] * tables.shape[2]))
-    return np.concatenate([_sum_block(block, usual, tables) for block in _row_blocks(codes, size)])
-
-
-def _row_blocks(rows: NDArray, size: int) -> Iterator[NDArray]:
-    for start in range(0, len(rows), size):
-        yield rows[start : start + size]
+    return np.concatenate([_sum_block(block, usual, tables) for block in row_blocks(codes, size)])
 
 
 def _sum_block(codes: NDArray, usual: int | None, tables: NDArray) -> NDArray:

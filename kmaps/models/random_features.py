@@ -12,16 +12,15 @@ from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
-from kmaps.array_api import like
 from kmaps.maps import MAP_VERSION, GeneralizedRBFMap, RandomFourierMap
 from kmaps.maps.parameters import Structure
 from kmaps.maps.random_fourier import RandomFeatures
+from kmaps.matrix_product import product
 from kmaps.models.choice import FOLD_TOL, Predict, along_c
 from kmaps.models.mapped_rows import MappedRows, map_rows
 from kmaps.models.mapped_svc import MappedSVC
 from kmaps.models.stored import StoredLinear, read_random_features
 from kmaps.svm.losses import STORED
-from kmaps.svm.probabilities import linear_scores
 
 
 @dataclass(eq=False, repr=False)
@@ -144,8 +143,7 @@ class RandomFeatureSVC(MappedSVC):
         self.model_bytes_ = weights.nbytes + intercept.nbytes
 
     def _scores(self, X: Any) -> NDArray:
-        scores = linear_scores(self.map_.transform(X), self.coef_)
-        return scores + like(scores, self.intercept_)
+        return product(self.map_.transform(X), self.coef_.T) + self.intercept_
 
     def add_to_graph(self, graph: Any, x: Any) -> None:
         """Add the outputs of the model to an ONNX graph."""

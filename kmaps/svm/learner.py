@@ -17,7 +17,6 @@ from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from kmaps.array_api import namespace
 from kmaps.checks import check_choice, check_room
 from kmaps.errors import ConfigError, InputError, KmapsError
 from kmaps.estimators import BaseEstimator, ClassifierMixin
@@ -201,12 +200,12 @@ class ReducedClassifier(ClassifierMixin, Learner, metaclass=ABCMeta):
             reduction.combine_scores(self._scores(rows), len(self.classes_), self.multiclass)
             for rows in row_blocks(X, block)
         ]
-        return namespace(parts[0]).concat(parts) if len(parts) > 1 else parts[0]
+        return np.concatenate(parts) if len(parts) > 1 else parts[0]
 
     def predict(self, X: ArrayLike) -> NDArray:
         """Return the class of each row, from :meth:`decision_function`."""
-        chosen = reduction.winners(self.decision_function(X))
-        return reduction.labels_of(self.classes_, chosen)
+        numbers = reduction.winners(self.decision_function(X))
+        return self.classes_[numbers]
 
     def _check_training(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None

@@ -20,7 +20,6 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
-from kmaps.array_api import as_numpy, is_foreign, like, namespace
 from kmaps.checks import present
 from kmaps.errors import ConfigError, InputError
 from kmaps.matrix_product import product
@@ -196,14 +195,13 @@ class ProbabilisticClassifier(ReducedClassifier):
         """Return the probability of each class (n, K) from scores of `decision_function`."""
         if self._probabilities is None:
             raise ConfigError(f"probability={self.probability!r}: was set after fit; fit again")
-        return like(scores, self._probabilities.of(as_numpy(scores)))
+        return self._probabilities.of(scores)
 
     @available_if(lambda self: self.probability is not None)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Floats:
         """Return the logarithms of :meth:`predict_proba`."""
-        probabilities = self.predict_proba(X)
         with np.errstate(divide="ignore"):
-            return namespace(probabilities).log(probabilities)
+            return np.log(self.predict_proba(X))
 
 
 class LinearClassifier(ProbabilisticClassifier):
@@ -219,17 +217,12 @@ class LinearClassifier(ProbabilisticClassifier):
         self.model_bytes_ = self.coef_.nbytes + self.intercept_.nbytes
 
     def _scores(self, X: Any) -> NDArray:
-        if self.probability == "isotonic" and not is_foreign(X):
+        if self.probability == "isotonic":
             X = X.astype(np.float64)  # isotonic curves are steep
-        scores = X @ self.coef_.T if issparse(X) else linear_scores(X, self.coef_)
-        return scores + like(scores, self.intercept_)
+        scores = X @ self.coef_.T if issparse(X) else product(X, self.coef_.T)
+        return scores + self.intercept_
 
     def add_to_graph(self, graph: "Graph", x: "Tensor") -> None:
         """Add the outputs of the model to an ONNX graph."""
         x = graph.cast(x, np.float64) if self.probability == "isotonic" else x
         self._add_outputs(graph, graph.affine(x, self.coef_.T, self.intercept_))
-
-
-def linear_scores(X: Any, coef: NDArray) -> Any:
-    """Return X (n, m) times the weights (P, m) of linear models, in the library of X."""
-    return product(X, coef.T) if isinstance(X, np.ndarray) else X @ like(X, coef.T)

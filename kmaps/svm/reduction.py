@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kmaps.array_api import as_numpy, integers_like, namespace, whole
 from kmaps.errors import InputError
 from kmaps.svm.losses import method_of
 
@@ -117,37 +116,30 @@ def combine_scores(scores: NDArray, n_classes: int, reduction: str) -> NDArray:
         return scores[:, 0]
     if reduction == "ovr":
         return scores
-    xp = namespace(scores)
-    if isinstance(scores, np.ndarray):
-        scores = scores.astype(np.float64, copy=False)
-    won = xp.where(scores > 0, xp.ones_like(scores), xp.zeros_like(scores))
+    scores = scores.astype(np.float64, copy=False)
+    won = np.where(scores > 0, 1.0, 0.0)
     # A matrix of pairs and classes would have half a cube of values, and the last bits of BLAS's
     # product with it would depend on threads.
-    votes, sums, start = [], [], 0
-    with_earlier = np.zeros(0, np.int64)  # the places of a class's pairs with earlier classes
+    votes = []
+    sums = []
+    start = 0
+    earlier = np.zeros(0, np.int64)  # the places of a class's pairs with earlier classes
     for n_later in range(n_classes - 1, -1, -1):
-        later, earlier = slice(start, start + n_later), integers_like(scores, with_earlier)
-        taken = xp.take(won, earlier, axis=1), xp.take(scores, earlier, axis=1)
-        votes.append(n_later - xp.sum(won[:, later], axis=1) + xp.sum(taken[0], axis=1))
-        sums.append(xp.sum(taken[1], axis=1) - xp.sum(scores[:, later], axis=1))
-        with_earlier, start = np.append(with_earlier + 1, start), start + n_later
-    total = xp.stack(sums, axis=1)
-    return xp.stack(votes, axis=1) + total / (3 * (xp.abs(total) + 1))
+        later = slice(start, start + n_later)
+        lost = won[:, later].sum(axis=1)  # to later classes
+        votes.append(n_later - lost + won.take(earlier, axis=1).sum(axis=1))
+        sums.append(scores.take(earlier, axis=1).sum(axis=1) - scores[:, later].sum(axis=1))
+        earlier = np.append(earlier + 1, start)
+        start += n_later
+    total = np.stack(sums, axis=1)
+    return np.stack(votes, axis=1) + total / (3 * (np.abs(total) + 1))
 
 
 def winners(decision: NDArray) -> Places:
     """Return the number of the class of each row of a decision function, (n,) or (n, K)."""
     if decision.ndim == 2:
-        return namespace(decision).argmax(decision, axis=1)
-    return whole(decision > 0)
-
-
-def labels_of(classes: NDArray, chosen: Any) -> Any:
-    """Return the labels of numbers of classes: numbers in their library, texts in NumPy's."""
-    if isinstance(chosen, np.ndarray) or classes.dtype.kind not in "biuf":
-        return classes[as_numpy(chosen)]
-    xp = namespace(chosen)
-    return xp.take(xp.asarray(np.array(classes), device=chosen.device), chosen, axis=0)
+        return decision.argmax(axis=1)
+    return (decision > 0).astype(np.intp)
 
 
 def check_sample_weight(sample_weight: ArrayLike | None, n: int) -> NDArray[np.float64]:
@@ -155,7 +147,7 @@ def check_sample_weight(sample_weight: ArrayLike | None, n: int) -> NDArray[np.f
     if sample_weight is None:
         return np.ones(n)
     try:
-        weights = np.array(as_numpy(sample_weight), np.float64)
+        weights = np.array(sample_weight, np.float64)
     except (TypeError, ValueError):
         raise InputError("sample_weight: expected one number per sample") from None
     if weights.shape != (n,):

@@ -55,6 +55,34 @@ def test_the_exit_code_says_what_is_wrong(cells, code, word, error):
     assert result.stderr.startswith(f"error: {error}")
 
 
+def test_a_loss_shows_with_its_interval_and_fails_when_nothing_may_change():
+    """With the samples that were right on record, on both sides, of as many as decide."""
+    truth, sample = np.repeat([0, 1], 500), np.arange(1000)
+    sizes = [(250, 10), (240, 9)]  # wrong of 1,000, and bytes: fewer are right, fewer are stored
+    for folder, (n_wrong, nbytes) in zip(("theirs", "ours"), reversed(sizes), strict=True):
+        predicted = np.where(sample % 1000 < n_wrong, 1 - truth, truth)
+        correct = Correct.of(truth, predicted)
+        one = BASELINE[0] | correct.columns
+        one |= {"n_test": 1000, "train_bytes": 100 - (folder == "ours"), "storage_bytes": nbytes}
+        write_run(folder, [one])
+        write_arrays(Path(folder), one["key"], correct.arrays, CORRECT)
+        collect_arrays(Path(folder), [one["key"]], CORRECT)
+    found = kmaps("check", "ours", "--against", "theirs", "--floor", "0.02", code=0)
+    assert found.stdout.startswith("changed")
+    assert "accuracy 75.00 %, baseline 76.00" in found.stdout
+    assert "(-1.00, 95 % interval -1.8" in found.stdout
+    assert "train_bytes -1" in found.stdout
+    strict = kmaps("check", "ours", "--against", "theirs", "--floor", "0.02", "--strict", code=1)
+    assert "1 changed" in strict.stderr
+    told = json.loads(
+        kmaps(
+            *("check", "ours", "--against", "theirs", "--floor", "0.02", "--strict", "--json"),
+            code=1,
+        ).stdout
+    )
+    assert told["exit_code"] == 1
+
+
 def write_run(folder, cells):
     write_records(cells, f"{folder}/records.jsonl")
 

@@ -9,10 +9,19 @@ from kmaps.bench.paper.designs import Design, Outcomes, RepeatedDraws, design_of
 from kmaps.bench.paper.entries import n_samples
 from kmaps.bench.paper.intervals import difference, exact_ratio, measured_ratio
 from kmaps.bench.paper.statements import claims as paper_claims
-from kmaps.bench.paper.verdicts import Comparison, Estimate, Judgement, Relation, judge, unknown
+from kmaps.bench.paper.verdicts import (
+    ALPHA,
+    Comparison,
+    Estimate,
+    Judgement,
+    Relation,
+    judge,
+    unknown,
+)
 from kmaps.bench.records import lines as table_lines
 from kmaps.bench.records.arrays import NOT_ON_RECORD, Correct
 from kmaps.bench.records.columns import Record
+from kmaps.bench.records.gate import Interval
 from kmaps.bench.records.measures import MEASURES
 from kmaps.bench.records.times import doubtful_splits
 
@@ -63,6 +72,42 @@ def estimate(
     if relation == "smaller":
         return _ratio(kept, lefts, rights, measure)
     return difference(lefts, rights, _design(kept), _outcomes(kept, measure, correct))
+
+
+def paired_interval(
+    correct: Mapping[str, Correct], baseline_correct: Mapping[str, Correct]
+) -> Interval:
+    """Return the function by which the gate asks for intervals of two runs of the same cells.
+
+    Parameters
+    ----------
+    correct, baseline_correct : mapping of str to Correct
+        By the keys of the cells, which are the same in both runs.
+
+    Returns
+    -------
+    callable
+        ``interval(pairs, column)``, as :mod:`kmaps.bench.records.gate` describes it.
+    """
+    together = {f"ours {key}": of_cell for key, of_cell in correct.items()}
+    together |= {f"theirs {key}": of_cell for key, of_cell in baseline_correct.items()}
+    measure_of = {"accuracy": "accuracy", "accuracy_per_class": "per-class"}
+
+    def interval(pairs: Sequence[table_lines.Pair], column: str) -> tuple[float, float] | None:
+        named = [
+            (ours | {"key": f"ours {ours['key']}"}, theirs | {"key": f"theirs {theirs['key']}"})
+            for ours, theirs in pairs
+        ]
+        keys = {record["key"] for pair in named for record in pair}
+        if column not in measure_of or not keys <= together.keys():
+            return None
+        estimated = estimate(named, "above", measure_of[column], together)
+        if estimated is None or estimated.bounds is None:
+            return None
+        low, high = estimated.bounds(ALPHA)
+        return low / 100, high / 100
+
+    return interval
 
 
 def _outcomes(

@@ -14,6 +14,11 @@ together. Every kind of experiment says which columns are judged, each with its 
 
 **Times** and peaks of memory are not compared.
 
+A cell is **improved** only where a judged column is better beyond its tolerance and nothing that is
+judged, and no fraction, is less good. Where a cell is neither worse nor improved and a number
+differs, it is **changed**: kmaps' rows give the same numbers when they are measured again. Rows of
+third parties, which may not, are the same within their tolerance.
+
 A cell of the baseline that has no record fails the gate; so does one without the test samples that
 were right (:mod:`kmaps.bench.records.arrays`), where the baseline has them. A cell that could not
 be measured, because it failed or because the baseline was made under other conditions, neither
@@ -30,7 +35,7 @@ from typing import Any
 from kmaps.bench.records import defaults
 from kmaps.bench.records.columns import COLUMNS, Record, is_number
 from kmaps.bench.records.lines import edge_text
-from kmaps.bench.records.row import Row
+from kmaps.bench.records.row import Row, is_third_party
 from kmaps.errors import GateFailed, InputError, KmapsError, NothingMeasured
 
 FLOOR = 0.005  # the least tolerance on a mean fraction
@@ -39,7 +44,14 @@ FRACTIONS = ("accuracy", "accuracy_per_class", "average_precision")
 CONDITIONS = {name: column.condition for name, column in COLUMNS.items() if column.condition}
 """Record columns that must agree for two measurements to compare, with their names in messages."""
 
-VERDICTS = ("worse", "missing", "not measured", "improved", "new", "same")  # worst first
+VERDICTS = ("worse", "missing", "not measured", "changed", "improved", "new", "same")
+"""From the worst to the best, as they are listed."""
+
+Pair = tuple[Record, Record]  # of one split: ours, and the baseline's
+
+Interval = Callable[[Sequence[Pair], str], tuple[float, float] | None]
+"""``interval(pairs, column)``: the bounds of a difference of means, in [-1, 1]; None: not known."""
+
 _ROUNDING = 1e-12  # a loss of exactly the tolerance is allowed, whatever the last bit
 
 
@@ -77,20 +89,30 @@ class Judged:
 
 @dataclass(frozen=True)
 class Difference:
+    """A judged column of a cell next to the baseline's: of a mean, or of the split that decides."""
+
     column: str
     baseline: float
     ours: float
     tolerance: float
-    verdict: str  # worse, improved or same
+    verdict: str  # worse, changed, improved or same
+    gain: float = 0.0  # how much better ours is, in the column's unit
+    has_lost: bool = False  # whether ours is less good, be it within the tolerance
+    interval: tuple[float, float] | None = None  # of ours less the baseline's, on the same samples
 
     @property
     def text(self) -> str:
+        """The difference in words and numbers, for one line."""
         if self.column in FRACTIONS:
             title = self.column.replace("_", " ")
-            return (
-                f"{title} {100 * self.ours:.2f} %, baseline {100 * self.baseline:.2f} "
-                f"± {100 * self.tolerance:.2f}"
-            )
+            text = f"{title} {100 * self.ours:.2f} %, baseline {100 * self.baseline:.2f}"
+            if self.tolerance < 1:
+                text += f" ± {100 * self.tolerance:.2f}"
+            if self.interval is None or self.verdict == "same":
+                return text
+            low, high = self.interval
+            moved = 100 * (self.ours - self.baseline)
+            return f"{text} ({moved:+.2f}, 95 % interval {100 * low:+.2f} to {100 * high:+.2f})"
         if self.column.endswith("_bytes"):
             return f"{self.column} {self.ours - self.baseline:+,.0f}"
         return f"{self.column} {self.ours:.6g}, baseline {self.baseline:.6g}"
@@ -98,6 +120,8 @@ class Difference:
 
 @dataclass(frozen=True)
 class CellVerdict:
+    """What the gate says of a cell, and why."""
+
     verdict: str  # one of VERDICTS
     name: str  # the cell in words: data, features, reduction, kernel, row
     reason: str  # one line: what was compared, with numbers, or why nothing was
@@ -118,11 +142,13 @@ def compare(
     floor: float = FLOOR,
     correct: Collection[str] = (),
     baseline_correct: Collection[str] = (),
+    interval: Interval | None = None,
 ) -> list[CellVerdict]:
     """Compare records with a baseline and return one verdict per cell, the worst first.
 
     ``correct`` and ``baseline_correct`` are the keys of the cells of which it is on record which
-    test samples were right. Failed records of the baseline set no standard.
+    test samples were right; ``interval`` gives the interval of a difference of fractions where both
+    have them. Failed records of the baseline set no standard.
     """
     measured = [record for record in baseline if record["status"] == "ok"]
     if not measured:
@@ -135,7 +161,7 @@ def compare(
         )
     verdicts = {
         cell: _without_samples(ours.get(cell, {}), splits, correct, baseline_correct)
-        or _judge(ours.get(cell, {}), splits, judged, floor)
+        or _judge(ours.get(cell, {}), splits, judged, floor, interval)
         for cell, splits in theirs.items()
     }
     verdicts |= {
@@ -211,7 +237,13 @@ def _without_samples(
     return None
 
 
-def _judge(ours: Splits, theirs: Splits, judged: Sequence[Judged], floor: float) -> CellVerdict:
+def _judge(
+    ours: Splits,
+    theirs: Splits,
+    judged: Sequence[Judged],
+    floor: float,
+    interval: Interval | None,
+) -> CellVerdict:
     name = _name(theirs)
     absent = [split for split in theirs if split not in ours]
     if absent:
@@ -223,7 +255,7 @@ def _judge(ours: Splits, theirs: Splits, judged: Sequence[Judged], floor: float)
         if obstacle:
             where = _numbers((record["split"], record["draw"]))
             return CellVerdict("not measured", name, f"{where}: {obstacle}".removeprefix(": "))
-    return _judge_measured(name, pairs, judged, floor)
+    return _judge_measured(name, pairs, judged, floor, interval)
 
 
 def _numbers(replicate: tuple) -> str:
@@ -244,48 +276,110 @@ def _obstacle(ours: Record, theirs: Record) -> str:
 
 
 def _judge_measured(
-    name: str, pairs: list[tuple[Record, Record]], judged: Sequence[Judged], floor: float
+    name: str,
+    pairs: list[Pair],
+    judged: Sequence[Judged],
+    floor: float,
+    interval: Interval | None,
 ) -> CellVerdict:
     differences = []
-    for what in judged:
-        concerned = [(one, other) for one, other in pairs if what.concerns(other)]
-        lacking = [one for one, _ in concerned if one.get(what.column) is None]
-        if lacking:
-            return CellVerdict("missing", name, f"no {what.column} recorded, the baseline has it")
-        if concerned:
-            differences.append(_difference(what, concerned, floor))
-    if not differences:
+    for criterion in (*judged, *_fractions_beside(judged)):
+        concerned = [(ours, theirs) for ours, theirs in pairs if criterion.concerns(theirs)]
+        is_judged = criterion in judged
+        lacking = [ours for ours, _ in concerned if ours.get(criterion.column) is None]
+        if lacking and is_judged:
+            reason = f"no {criterion.column} recorded, the baseline has it"
+            return CellVerdict("missing", name, reason)
+        if concerned and not lacking:
+            paired = interval and criterion.column in FRACTIONS
+            bounds = interval(concerned, criterion.column) if interval and paired else None
+            differences.append(_difference(criterion, concerned, floor, bounds))
+    if not any(difference.column in {one.column for one in judged} for difference in differences):
         return CellVerdict("not measured", name, "the baseline has nothing that is judged")
-    verdicts = [difference.verdict for difference in differences]
-    verdict = min(verdicts, key=VERDICTS.index)
-    shown = [d for d in differences if d.verdict != "same"] or differences[:1]
-    reason = "; ".join(difference.text for difference in shown)
+    is_exact = all(_is_deterministic(ours) for ours, _ in pairs)
+    verdict = _verdict_of(differences, is_exact=is_exact)
+    shown = [
+        difference
+        for difference in differences
+        if difference.column == "accuracy" or difference.verdict not in ("same", "changed")
+    ]
+    if verdict == "changed":
+        shown = [
+            difference
+            for difference in differences
+            if difference.column == "accuracy" or difference.verdict != "same"
+        ]
+    reason = "; ".join(difference.text for difference in shown or differences[:1])
     return CellVerdict(verdict, name, reason, tuple(differences))
 
 
-def _difference(what: Judged, pairs: list[tuple[Record, Record]], floor: float) -> Difference:
-    values = [(one[what.column], other[what.column]) for one, other in pairs]
+def _fractions_beside(judged: Sequence[Judged]) -> list[Judged]:
+    """Return the fractions that a kind does not judge: none of them may fall unseen."""
+    columns = {criterion.column for criterion in judged}
+    unseen = Tolerance(absolute=1.0, of_mean=True)
+    return [Judged(name, unseen, highest=True) for name in FRACTIONS if name not in columns]
+
+
+def _is_deterministic(record: Record) -> bool:
+    """Return whether a cell that is measured again gives the same numbers: third parties' rows
+    may depend on the number of threads."""
+    row = Row.of(record)
+    return not is_third_party(row.method) or row.method.startswith("kmaps.")
+
+
+def _verdict_of(differences: Sequence[Difference], *, is_exact: bool) -> str:
+    """Return the verdict of a cell: improved only where nothing that it has became worse."""
+    verdicts = {difference.verdict for difference in differences}
+    if "worse" in verdicts:
+        return "worse"
+    has_lost = any(difference.has_lost for difference in differences)
+    if "improved" in verdicts:
+        return "changed" if has_lost else "improved"
+    return "changed" if "changed" in verdicts and is_exact else "same"
+
+
+def _difference(
+    criterion: Judged, pairs: list[Pair], floor: float, interval: tuple[float, float] | None
+) -> Difference:
+    values = [(ours[criterion.column], theirs[criterion.column]) for ours, theirs in pairs]
     for value in (value for pair in values for value in pair):
         if not is_number(value):
-            raise InputError(f"{what.column} is {value!r}: expected a finite number, up to 1e100")
-    sign = 1 if what.highest else -1
-    if what.tolerance.of_mean:
-        theirs = [baseline for _, baseline in values]
-        spread = stdev(theirs) if len(theirs) > 1 else 0.0
-        tolerance = max(floor, 2 * spread * sqrt(2 / len(theirs)))
-        ours, baseline = fmean(value for value, _ in values), fmean(theirs)
-        return _compared(what, ours, baseline, tolerance)
-    found = [_compared(what, *pair, what.tolerance.of(pair[1])) for pair in values]
-    by_gain = sorted(found, key=lambda one: sign * (one.ours - one.baseline))
-    return by_gain[0] if by_gain[0].verdict == "worse" else by_gain[-1]
+            raise InputError(
+                f"{criterion.column} is {value!r}: expected a finite number, up to 1e100"
+            )
+    if not criterion.tolerance.of_mean:
+        of_splits = [
+            _compared(criterion, ours, theirs, criterion.tolerance.of(theirs))
+            for ours, theirs in values
+        ]
+        # The split with the largest loss if it is worse, else the one that differs most for better.
+        by_gain = sorted(of_splits, key=lambda difference: difference.gain)
+        shown = by_gain[0] if by_gain[0].verdict == "worse" else by_gain[-1]
+        if shown.verdict == "same":
+            shown = next((one for one in by_gain if one.verdict != "same"), shown)
+        return replace(shown, has_lost=any(one.has_lost for one in of_splits))
+    baseline = [theirs for _, theirs in values]
+    spread = stdev(baseline) if len(baseline) > 1 else 0.0
+    standard = 2 * spread * sqrt(2 / len(baseline))
+    tolerance = max(floor, standard, criterion.tolerance.absolute)
+    mean = fmean(ours for ours, _ in values)
+    difference = _compared(criterion, mean, fmean(baseline), tolerance)
+    if difference.verdict == "same" and any(_differ(ours, theirs) for ours, theirs in values):
+        difference = replace(difference, verdict="changed")
+    return replace(difference, interval=interval)
 
 
-def _compared(what: Judged, ours: float, baseline: float, tolerance: float) -> Difference:
-    gain = ours - baseline if what.highest else baseline - ours
-    verdict = "same"
+def _compared(criterion: Judged, ours: float, baseline: float, tolerance: float) -> Difference:
+    gain = ours - baseline if criterion.highest else baseline - ours
+    verdict = "changed" if _differ(ours, baseline) else "same"
     if abs(gain) > tolerance + _ROUNDING * max(1.0, abs(baseline)):
         verdict = "worse" if gain < 0 else "improved"
-    return Difference(what.column, baseline, ours, tolerance, verdict)
+    has_lost = gain < 0 and verdict != "same"
+    return Difference(criterion.column, baseline, ours, tolerance, verdict, gain, has_lost)
+
+
+def _differ(ours: float, baseline: float) -> bool:
+    return abs(ours - baseline) > _ROUNDING * max(1.0, abs(baseline))
 
 
 def count(verdicts: Iterable[CellVerdict]) -> dict[str, int]:
@@ -294,13 +388,15 @@ def count(verdicts: Iterable[CellVerdict]) -> dict[str, int]:
     return {verdict: given.count(verdict) for verdict in VERDICTS}
 
 
-def outcome(verdicts: list[CellVerdict]) -> KmapsError | None:
-    """Return the error the gate ends with, or None when it passes."""
+def outcome(verdicts: Iterable[CellVerdict], *, strict: bool = False) -> KmapsError | None:
+    """Return the error the gate ends with, or None when it passes; ``strict``: nothing changed."""
     counts = count(verdicts)
     if counts["worse"] or counts["missing"]:
         return GateFailed(f"gate failed: {in_words(counts)}")
     if counts["not measured"]:
         return NothingMeasured(f"gate undecided: {in_words(counts)}")
+    if counts["changed"] and strict:
+        return GateFailed(f"gate failed: {in_words(counts)}, and nothing may change")
     return None
 
 

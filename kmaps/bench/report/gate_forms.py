@@ -55,9 +55,9 @@ def summary(verdicts: Sequence[CellVerdict]) -> str:
     return total + edges
 
 
-def as_json(verdicts: Sequence[CellVerdict]) -> str:
+def as_json(verdicts: Sequence[CellVerdict], *, strict: bool = False) -> str:
     """Return the verdicts, their counts and the exit code as a JSON object."""
-    error = outcome(list(verdicts))
+    error = outcome(verdicts, strict=strict)
     document = {
         "exit_code": error.exit_code if error else 0,
         "counts": count(verdicts),
@@ -66,8 +66,9 @@ def as_json(verdicts: Sequence[CellVerdict]) -> str:
     return json.dumps(document, indent=2)
 
 
-def as_markdown(verdicts: Sequence[CellVerdict], run: str) -> str:
-    error = outcome(list(verdicts))
+def as_markdown(verdicts: Sequence[CellVerdict], run: str, *, strict: bool = False) -> str:
+    """Return the verdicts as Markdown: what is not the same, and all cells, folded."""
+    error = outcome(verdicts, strict=strict)
     changed = [cell for cell in verdicts if cell.verdict != "same"]
     parts = [
         f"### {markdown(run)}: {str(error).partition(':')[0] if error else 'gate passed'}",
@@ -85,10 +86,11 @@ def _table(verdicts: Sequence[CellVerdict]) -> str:
     return markdown_table(("verdict", "cell", "ours and the baseline's"), rows, texts=3)
 
 
-def as_junit(verdicts: Sequence[CellVerdict], run: str) -> str:
+def as_junit(verdicts: Sequence[CellVerdict], run: str, *, strict: bool = False) -> str:
     """Return a JUnit XML document: a case per cell, an error where it could not be compared."""
+    kinds = _JUNIT | ({"changed": "failure"} if strict else {})
     cases = [
-        Case(cell.name, run, _JUNIT.get(cell.verdict, ""), f"{cell.verdict}: {cell.text}")
+        Case(cell.name, run, kinds.get(cell.verdict, ""), f"{cell.verdict}: {cell.text}")
         for cell in verdicts
     ]
     return junit("kmaps check", cases)

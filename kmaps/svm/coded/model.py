@@ -13,23 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from kmaps.array_api import (
-    as_numpy,
-    in_double,
-    integers_like,
-    is_foreign,
-    like,
-    looked_up,
-    namespace,
-    whole,
-)
 from kmaps.checks import MAX_LEVELS
 from kmaps.codes.codebook import Codebook
 from kmaps.errors import ConfigError
 from kmaps.matrices import issparse
 from kmaps.svm.model_file import ModelFile
 from kmaps.thread_pool import for_blocks
-from kmaps.validation import check_codes
 
 if TYPE_CHECKING:  # training and large data need compiled loops and scikit-learn
     from kmaps._loops.forms import CodeRows
@@ -40,7 +29,6 @@ _TOGETHER = 16  # problems in one vector
 _MOST_PROBLEMS = 4096  # problems whose functions are summarised at once
 KEPT_BYTES = 1 << 28  # of tables to keep; larger ones are made again for each group of problems
 _BLOCK_VALUES = 1 << 16
-_BLOCK_SCORES = 1 << 24  # scores of features, looked up at once for arrays of other libraries
 _BLOCK_CODES, _MOST_BLOCKS = 1 << 22, 8
 
 
@@ -229,8 +217,6 @@ class CodedModel:
 
     def scores(self, X: Any) -> NDArray[np.float64]:
         """Return the scores (n, P) of validated samples."""
-        if is_foreign(X):
-            return self._foreign_scores(X)
         from kmaps.svm.coded.training import rows_of
 
         return self.score_rows(rows_of(self.coder.encode(X), self.zero))
@@ -250,25 +236,6 @@ class CodedModel:
             return scores
         slope, shift = self.calibration.T
         return graph.node("Add", graph.node("Mul", scores, slope), shift)
-
-    def _foreign_scores(self, X: Any) -> Any:
-        """Return the scores of an array of another library, some features at a time."""
-        xp, book, d = namespace(X), self.book, X.shape[1]
-        if book is None:  # samples are codes already
-            check_codes(as_numpy(X), d, self.levels.shape[1])
-            codes, x = whole(X), in_double(X[:1, :])
-        else:
-            codes, x = book.codes(X, np.arange(d)), X
-        scores = like(x, self.baseline)
-        size = max(1, _BLOCK_SCORES // (len(self.intercept) * max(X.shape[0], self.n_rows)))
-        for start in range(0, d, size):
-            features = np.arange(start, min(start + size, d))
-            tables = self._by_level(self.values(features), features)
-            f, n_levels, n_problems = tables.shape
-            index = codes[:, start : start + f] + integers_like(x, n_levels * np.arange(f))
-            found = looked_up(x, tables.reshape(-1, n_problems), index)
-            scores = scores + xp.sum(found, axis=1)
-        return scores
 
     def _by_level(self, values: NDArray, features: Any) -> NDArray:
         """Return values of the levels of some features, (f, L, P), from values of table rows."""

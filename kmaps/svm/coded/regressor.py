@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kmaps._loops.train import Task
-from kmaps.array_api import namespace
 from kmaps.errors import InputError
 from kmaps.estimators import RegressorMixin
 from kmaps.matrices import row_blocks
@@ -95,7 +94,7 @@ class CodedRegressor(RegressorMixin, CodedEstimator):
             return self._scores_of_rows(X)[:, 0]
         X = self.check_samples(X)
         parts = [self._scores(rows)[:, 0] for rows in row_blocks(X, _BLOCK_ROWS)]
-        return namespace(parts[0]).concat(parts)
+        return np.concatenate(parts)
 
     def add_to_graph(self, graph: Any, x: Any) -> None:
         """Add the predictions of the model to an ONNX graph."""

@@ -10,7 +10,7 @@ CELLS = [
     CellVerdict("worse", "digits a|b", "accuracy 72.00 %", (WORSE,)),
     *(CellVerdict(verdict, f"cell {verdict}", "no record") for verdict in VERDICTS[1:]),
 ]
-SUMMARY = "6 cells: 1 worse, 1 missing, 1 not measured, 1 improved, 1 new, 1 same"
+SUMMARY = "7 cells: 1 worse, 1 missing, 1 not measured, 1 changed, 1 improved, 1 new, 1 same"
 SAME = [CellVerdict("same", "linear", "accuracy 90.00 %", edge="C = 10, the largest")]
 
 
@@ -18,9 +18,9 @@ def test_text_has_a_line_a_cell():
     lines = as_text(CELLS).splitlines()
     assert lines[0] == "worse         digits a|b         accuracy 72.00 %"
     assert lines[-1] == SUMMARY
-    assert len(lines) == 7
+    assert len(lines) == 8
     short = as_text(CELLS, unchanged=False).splitlines()
-    assert short == [*lines[:5], SUMMARY]
+    assert short == [*lines[:6], SUMMARY]
     assert as_text(SAME, unchanged=False) == ("1 cell: 1 same; C at the edge of its grid in 1 of 1")
 
 
@@ -42,11 +42,13 @@ def test_markdown_shows_what_changed_and_folds_the_rest():
 def test_junit_fails_what_the_gate_fails():
     suite = ElementTree.fromstring(as_junit(CELLS, "trial"))
     counts = {name: suite.get(name) for name in ("tests", "failures", "errors", "skipped")}
-    assert counts == {"tests": "6", "failures": "2", "errors": "1", "skipped": "0"}
+    assert counts == {"tests": "7", "failures": "2", "errors": "1", "skipped": "0"}
     ended = [(case.get("classname"), *(child.tag for child in case)) for case in suite]
-    tags = ["failure"], ["failure"], ["error"], [], [], []
+    tags = ["failure"], ["failure"], ["error"], [], [], [], []
     assert ended == [("trial", *tag) for tag in tags]
     assert suite[0][0].get("message") == "worse: accuracy 72.00 %"
+    strict = ElementTree.fromstring(as_junit(CELLS, "trial", strict=True))
+    assert strict.get("failures") == "3"
 
 
 def test_junit_is_xml_whatever_the_names_hold():

@@ -1,0 +1,68 @@
+"""How loops are compiled, and kept on disk until their sources change.
+
+numba keeps the machine code of a function in files that it names after the function's module,
+qualified name and line, and takes it as long as the source of that module is the same. For these
+loops that is not enough. The code of a loop contains the loops of other modules that it calls, so
+that it must not outlive a change of those. And numba reads the types of the arguments before it
+compares the sources, which fails when a type is no longer where it was. Here the qualified name
+ends in a digest of all these sources, so that a change of any of them leads to other files.
+"""
+
+import ast
+import pkgutil
+from collections.abc import Callable
+from functools import cache
+from hashlib import sha256
+
+from numba import njit
+
+
+def loop(**options: object) -> Callable[[Callable], Callable]:
+    """Return a decorator that compiles a loop when it is called, or takes it from the disk.
+
+    ``options`` are numba's, such as ``inline="always"``. The loop runs without the GIL.
+    """
+
+    def compiled(function: Callable) -> Callable:
+        function.__qualname__ += f"_{source_digest(function.__module__)}"
+        return njit(cache=True, nogil=True, **options)(function)
+
+    return compiled
+
+
+@cache
+def source_digest(module: str) -> str:
+    """Return a digest of the sources of a module and of those that it imports of its package."""
+    package, _, name = module.rpartition(".")
+    sources: dict[str, bytes] = {}
+    unread = [name]
+    while unread:
+        name = unread.pop()
+        if name not in sources:
+            sources[name] = _source(package, name)
+            unread += _imported(package, name)
+    digest = sha256()
+    for name in sorted(sources):
+        digest.update(sources[name])
+    return digest.hexdigest()[:16]
+
+
+@cache
+def _source(package: str, name: str) -> bytes:
+    source = pkgutil.get_data(package, f"{name}.py")
+    if source is None:
+        raise ImportError(f"{package}.{name} has no source, which numba needs, too")
+    return source
+
+
+@cache
+def _imported(package: str, name: str) -> list[str]:
+    """Return the names of the modules of a package that one of them imports."""
+    names = []
+    for node in ast.parse(_source(package, name)).body:
+        if isinstance(node, ast.ImportFrom):
+            if node.module == package:
+                names += [alias.name for alias in node.names]
+            elif node.module is not None and node.module.startswith(f"{package}."):
+                names.append(node.module.removeprefix(f"{package}."))
+    return names
