@@ -152,14 +152,14 @@ def _features() -> list[Row]:
 
 
 def _experiments() -> list[Row]:
-    from kmaps.bench.kinds.load import described
+    from kmaps.bench.kinds.load import overview
     from kmaps.bench.paper.entries import packaged
 
-    found = {name: described(name) for name in packaged()}
-    return [
-        {"name": name, "subject": one.subject, "about": " ".join(one.about.split())}
-        for name, one in found.items()
-    ]
+    rows = []
+    for name in packaged():
+        subject, about = overview(name)
+        rows.append({"name": name, "subject": subject, "about": " ".join(about.split())})
+    return rows
 
 
 _LISTS: dict[str, Callable[[], list[Row]]] = {

@@ -1,7 +1,6 @@
 """``kmaps recommend``: measure a small grid of models and show the best ones."""
 
 import json
-import os
 import shlex
 import tempfile
 from collections.abc import Iterator
@@ -9,7 +8,6 @@ from contextlib import contextmanager
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from unittest.mock import patch
 
 import click
 
@@ -24,8 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kmaps.bench.recommend import Choice, Recommendation
-
-_CACHE = "KMAPS_DATA_DIR"
 
 
 @click.command(
@@ -169,9 +165,11 @@ def _sample(source: str, n_rows: int, folder: Path, quiet: bool, **contract: Any
 @contextmanager
 def _folder(out: Path | None) -> Iterator[Path]:
     """Yield the folder of the records; the cached copy of the data is deleted at the end."""
+    from kmaps.bench.run.processes import starting
+
     with (
         tempfile.TemporaryDirectory(prefix="kmaps-") as temporary,
-        patch.dict(os.environ, {_CACHE: str(Path(temporary, "cache"))}),
+        starting({"KMAPS_DATA_DIR": str(Path(temporary, "cache"))}),
     ):
         yield out or Path(temporary, "records")
 

@@ -6,6 +6,7 @@ from functools import cache
 
 from commands import kmaps
 
+from kmaps.bench.kinds.load import described
 from kmaps.cli.list import PAPERS
 from kmaps.data import available
 from kmaps.features import FEATURES
@@ -57,3 +58,10 @@ def test_bibtex_has_each_paper_once_below_its_maps():
     assert maps == "spline, fourier, hermite"
     assert "lowdim-joint" in text
     assert "kmaps list maps --bibtex" in kmaps("list", "--bibtex", code=2).stderr
+
+
+def test_experiments_have_the_subject_and_the_words_of_their_files():
+    for row in json.loads(listed("experiments", "--json"))["experiments"]:
+        experiment = described(row["name"])
+        assert row["subject"] == experiment.subject
+        assert row["about"] == " ".join(experiment.about.split())

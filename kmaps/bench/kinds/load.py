@@ -191,6 +191,17 @@ def described(name: str) -> Experiment:
     return described_in(packaged()[name])
 
 
+def overview(name: str) -> tuple[str, str]:
+    """Return on which data a packaged experiment is and what it is about, without checking it."""
+    path = packaged()[name]
+    _, content = positions.read(_text_of(path), str(path))
+    dataset = content.get("dataset")
+    if isinstance(dataset, dict):
+        dataset = dataset["name"]
+    other = "uniform samples" if "uniform" in content else content.get("kind", _USUAL)
+    return dataset or other, content["about"]
+
+
 def described_in(path: Path) -> Experiment:
     """Return the experiment in a file, without fitting its maps."""
     _, content = positions.read(_text_of(path), str(path))
