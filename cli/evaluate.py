@@ -1,30 +1,35 @@
 """``kmaps evaluate``: compare a trained model's labels with the true ones."""
 
-import csv
-import io
 import json
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from kmaps.bench.report.document import check_form
-from kmaps.bench.report.forms import csv_text
 from kmaps.cli import array_files
 from kmaps.cli.array_files import check_labelled, check_paths, look_for
 from kmaps.cli.completing import files
 from kmaps.cli.flags import COMMAND_LINE, say
-from kmaps.cli.model_files import check_probabilities, data_for, load_classifier, unknown_labels
+from kmaps.cli.model_files import (
+    check_numbers,
+    check_probabilities,
+    data_for,
+    load_trained,
+    say_formulas,
+    unknown_labels,
+)
 from kmaps.cli.progress import progress_bar
 from kmaps.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from kmaps.models import Evaluation
+    from kmaps.io import LabelledRows
+    from kmaps.models import Calibration, Evaluation
 
 _FORMATS = ("csv", "png", "svg", "pdf")
-_OF_CLASSES = ("recall", "precision", "roc_auc", "average_precision")
 
 
 @click.command(
@@ -91,55 +96,81 @@ def command(
     calibration error, the Brier score, the log loss, and, in ten bins of the largest probability of
     a row, how often the most probable class is the true one.
 
+    For a model of `kmaps train --regression` the command shows R², the root mean square error and
+    the mean absolute error.
+
     Rows with a label that the model does not know count as errors and are reported. The rows are
     read in blocks; their labels and scores stay in memory.
     """
     look_for(model_file, source)
-    targets = {"--confusion": confusion, "--reliability": reliability, "--out": out}
-    for option, of in targets.items():
-        for target in of:
+    from kmaps.io import LabelledRows
+
+    for option, targets in {
+        "--confusion": confusion,
+        "--reliability": reliability,
+        "--out": out,
+    }.items():
+        for target in targets:
             check_paths(target, [model_file, source, contract["labels"]], force)
             _check_target(option, target)
-    trained = load_classifier(model_file)
-    if reliability:
+    trained = load_trained(model_file)
+    if trained.classes is None:
+        for option, targets in {
+            "--confusion": confusion,
+            "--reliability": reliability,
+            "--out": out,
+        }.items():
+            if targets:
+                raise InputError(f"{option}: {model_file} is a regression, which has no classes")
+    elif reliability:
         check_probabilities(trained)
     with data_for(trained, source, "-", quiet=quiet, **contract) as (reader, y):
         check_labelled(reader, y)
         with progress_bar(f"evaluate {reader.name}", quiet=quiet) as report:
-            found = _evaluate(trained.model, reader, y, memory, report)
+            rows = LabelledRows(
+                reader, y, memory=int(memory * 1e6), progress=lambda _, *done: report(*done)
+            )
+            if trained.classes is None:
+                errors = _regression_errors(trained.model, rows, reader.name)
+                say(json.dumps(errors, indent=2) if as_json else _error_lines(errors))
+                return
+            evaluation = _evaluate(trained.model, rows)
     from kmaps.bench.evaluated import lines
 
-    by_name = _as_names(found)
+    columns = _as_dictionary(evaluation)
     for target in confusion:
-        counts = zip(found.labels.tolist(), found.confusion.tolist(), strict=True)
-        rows = [["true", *found.classes.tolist()], *([label, *of] for label, of in counts)]
-        _write(target, force, found, rows, "confusion")
+        _write(target, force, evaluation, _confusion_rows(evaluation), "confusion")
+        if _suffix(target) == "csv" and not quiet:
+            say_formulas(evaluation.labels, target)
     for target in reliability:
-        bins = by_name["calibration"]["bins"]
-        rows = [[*bins[0]], *([*one.values()] for one in bins)]
-        _write(target, force, found, rows, "reliability")
-    n, note = found.n_unknown, ""
-    if n and (note := unknown_labels(n, by_name["rows"], found.unknown)) and not quiet:
-        say(f"warning: {note}", err=True)
+        bins = columns["calibration"]["bins"]
+        table = [list(bins[0])] + [list(values.values()) for values in bins]
+        _write(target, force, evaluation, table, "reliability")
+    note = ""
+    if evaluation.n_unknown:
+        note = unknown_labels(evaluation.n_unknown, columns["rows"], evaluation.unknown)
+        if not quiet:
+            say(f"warning: {note}", err=True)
     if out:
-        _write_pages(found, out, force, trained.file, reader.name, note)
-    say(json.dumps(by_name, indent=2) if as_json else lines(found))
+        _write_pages(evaluation, out, force, trained.file, reader.name, note)
+    say(json.dumps(columns, indent=2) if as_json else lines(evaluation))
 
 
 def _write_pages(
-    found: "Evaluation", out: tuple[str, ...], force: bool, model: str, rows: str, note: str
+    evaluation: "Evaluation", out: tuple[str, ...], force: bool, model: str, rows: str, note: str
 ) -> None:
     from kmaps.bench.evaluated import page
     from kmaps.cli.info import model_lines
     from kmaps.io import atomic_file
     from kmaps.models import describe_model
 
-    known = {} if model == "standard input" else model_lines(describe_model(model))
-    settings = {"model file": model, "rows": rows} | known
-    given = click.get_current_context().meta.get(COMMAND_LINE, "")
+    settings = {"model file": model, "rows": rows}
+    if model != "standard input":
+        settings |= model_lines(describe_model(model))
+    command_line = click.get_current_context().meta.get(COMMAND_LINE, "")
     for path in map(Path, out):
         with atomic_file(path, force=force) as file:
-            file.write(page(found, path.suffix, settings, given, note))
+            file.write(page(evaluation, path.suffix, settings, command_line, note))
 
 
 def _check_target(option: str, target: str) -> None:
@@ -155,69 +186,116 @@ def _suffix(target: str) -> str:
     return Path(target).suffix.lower().removeprefix(".")
 
 
-def _write(target: str, force: bool, found: "Evaluation", rows: list[list[Any]], what: str) -> None:
-    from kmaps.io import atomic_file
+def _confusion_rows(evaluation: "Evaluation") -> list[list[Any]]:
+    """Return the confusion matrix with a column of the true labels and a header."""
+    from kmaps.io import label_texts
+
+    texts = label_texts(evaluation.labels)
+    rows: list[list[Any]] = [["true", *texts[: len(evaluation.classes)]]]
+    for text, counts in zip(texts, evaluation.confusion.tolist(), strict=True):
+        rows.append([text, *counts])
+    return rows
+
+
+def _write(
+    target: str, force: bool, evaluation: "Evaluation", rows: list[list[Any]], what: str
+) -> None:
+    """Write rows as csv, or the figure of what they are."""
+    from kmaps.io import atomic_file, csv_line
 
     if _suffix(target) != "csv":
         from kmaps.bench.figures.evaluation import DRAWN
 
         check_paths(target, [], force)  # again: reading the rows took time
-        return DRAWN[what](found, Path(target))
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(
-        [csv_text(cell) if isinstance(cell, str) else cell for cell in row] for row in rows
-    )
+        DRAWN[what](evaluation, Path(target))
+        return
     with atomic_file(target, force=force) as file:
-        file.write(text.getvalue().encode())
+        file.write("".join(map(csv_line, rows)).encode())
 
 
-def _evaluate(
-    model: Any, reader: Any, given: "NDArray | None", memory: float, report: Any
-) -> "Evaluation":
+def _evaluate(model: Any, rows: "LabelledRows") -> "Evaluation":
+    """Compare the model's scores with the labels; the rows are read block by block."""
     import numpy as np
 
-    from kmaps.io import LabelledRows
     from kmaps.models import evaluate
 
-    n = int(memory * 1e6)
-    rows = LabelledRows(reader, given, memory=n, progress=lambda _, *done: report(*done))
     scores = np.concatenate([model.decision_function(X) for X in rows.blocks()])
     probabilities = None if model.probability is None else model.probabilities_of(scores)
     return evaluate(rows.labels(model.classes_), scores, model.classes_, probabilities)
 
 
+def _regression_errors(model: Any, rows: "LabelledRows", name: str) -> dict[str, Any]:
+    """Compare predicted numbers with the true ones."""
+    import numpy as np
+    from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
+
+    predicted = np.concatenate([model.predict(X) for X in rows.blocks()])
+    truth = check_numbers(rows.labels(), name)
+    return {
+        "rows": len(truth),
+        "r2": float(r2_score(truth, predicted)) if len(np.unique(truth)) > 1 else None,
+        "rmse": float(root_mean_squared_error(truth, predicted)),
+        "mae": float(mean_absolute_error(truth, predicted)),
+    }
+
+
+def _error_lines(errors: dict[str, Any]) -> str:
+    r2 = "–" if errors["r2"] is None else f"{errors['r2']:.4f}"
+    return (
+        f"R² {r2} ({errors['rows']:,} rows)\n"
+        f"root mean square error {errors['rmse']:.4g}\n"
+        f"mean absolute error {errors['mae']:.4g}"
+    )
+
+
 def _records(**columns: "NDArray") -> list[dict[str, Any]]:
     """Return columns as one dictionary per row, with None for NaN, which JSON does not have."""
-    rows = zip(*(column.tolist() for column in columns.values()), strict=True)
-    return [
-        {name: None if value != value else value for name, value in zip(columns, row, strict=True)}
-        for row in rows
-    ]
+    rows = []
+    for values in zip(*(column.tolist() for column in columns.values()), strict=True):
+        row = dict(zip(columns, values, strict=True))
+        rows.append({name: _or_none(value) for name, value in row.items()})
+    return rows
 
 
-def _as_names(found: "Evaluation") -> dict[str, Any]:
-    n_rows, of = found.confusion.sum(axis=1), found.calibration
-    calibration = of and {
-        "error": of.error,
-        "brier": of.brier,
-        "log_loss": None if of.log_loss != of.log_loss else of.log_loss,
-        "bins": _records(
-            **{"from": of.bounds[:-1], "to": of.bounds[1:], "rows": of.rows},
-            **{"probability": of.confidence, "accuracy": of.accuracy},
-        ),
-    }
+def _or_none(value: Any) -> Any:
+    return None if isinstance(value, float) and isnan(value) else value
+
+
+def _as_dictionary(evaluation: "Evaluation") -> dict[str, Any]:
+    """Return an evaluation in types that JSON has."""
+    n_rows = evaluation.confusion.sum(axis=1)
+    calibration = evaluation.calibration
     return {
         "rows": int(n_rows.sum()),
-        "accuracy": found.accuracy,
-        "roc_auc": found.ranking(found.roc_auc),
-        "average_precision": found.ranking(found.average_precision),
+        "accuracy": evaluation.accuracy,
+        "roc_auc": evaluation.ranking(evaluation.roc_auc),
+        "average_precision": evaluation.ranking(evaluation.average_precision),
         "classes": _records(
-            label=found.classes,
-            rows=n_rows[: len(found.classes)],
-            **{name: getattr(found, name) for name in _OF_CLASSES},
+            label=evaluation.classes,
+            rows=n_rows[: len(evaluation.classes)],
+            recall=evaluation.recall,
+            precision=evaluation.precision,
+            roc_auc=evaluation.roc_auc,
+            average_precision=evaluation.average_precision,
         ),
-        "unknown_labels": found.unknown.tolist(),
-        "unknown_rows": found.n_unknown,
-        "confusion": found.confusion.tolist(),
-        "calibration": calibration,
+        "unknown_labels": evaluation.unknown.tolist(),
+        "unknown_rows": evaluation.n_unknown,
+        "confusion": evaluation.confusion.tolist(),
+        "calibration": None if calibration is None else _calibration_columns(calibration),
+    }
+
+
+def _calibration_columns(calibration: "Calibration") -> dict[str, Any]:
+    columns = {
+        "from": calibration.bounds[:-1],
+        "to": calibration.bounds[1:],
+        "rows": calibration.rows,
+        "probability": calibration.confidence,
+        "accuracy": calibration.accuracy,
+    }
+    return {
+        "error": calibration.error,
+        "brier": calibration.brier,
+        "log_loss": _or_none(calibration.log_loss),
+        "bins": _records(**columns),
     }

@@ -11,7 +11,7 @@ from kmaps.bench.report.forms import aligned
 from kmaps.cli.array_files import look_for, seekable
 from kmaps.cli.completing import files
 from kmaps.cli.flags import refuse_run, say
-from kmaps.errors import ConfigError
+from kmaps.errors import ConfigError, one_line
 
 _SHOWN = 10  # classes, or names of features
 
@@ -54,7 +54,8 @@ def command(ctx: click.Context, model_file: str | None, checked: bool, as_json: 
     if as_json:
         say(json.dumps(facts, indent=2))
     else:
-        say("\n".join(aligned(lines(facts).items(), texts=2)))
+        rows = [(one_line(name), one_line(text)) for name, text in lines(facts).items()]
+        say("\n".join(aligned(rows, texts=2)))
 
 
 def _check(as_json: bool) -> bool:
@@ -131,30 +132,32 @@ def _installation_lines(state: dict[str, Any]) -> dict[str, str]:
 
 def model_lines(model: dict[str, Any]) -> dict[str, str]:
     """Return the description by `describe_model` as names and texts."""
-    record, classes, written = (model.pop(name) for name in ("record", "classes", "written"))
-    names = model.pop("feature_names") or record.pop("columns", None)
+    facts = dict(model)
+    record = dict(facts.pop("record") or {})
+    classes = facts.pop("classes")
+    written = facts.pop("written")
+    names = facts.pop("feature_names") or record.pop("columns", None)
     lines = {
-        "model": f"{model.pop('estimator')}, {model.pop('map')} map",
+        "model": f"{facts.pop('estimator')}, {facts.pop('map')} map",
         "classes": "none, a regression" if classes is None else _counted(len(classes), classes),
-        "features": _counted(model.pop("features"), names),
-        "size": f"{model.pop('model_bytes'):,} bytes, the file {model.pop('file_bytes'):,}",
+        "features": _counted(facts.pop("features"), names),
+        "size": f"{facts.pop('model_bytes'):,} bytes, the file {facts.pop('file_bytes'):,}",
     }
-    lines |= {name: _value(value) for name, value in model.items() if value is not None}
+    lines |= {name: _value(value) for name, value in facts.items() if value is not None}
     if written:
         lines["written"] = f"{written.get('time')} by kmaps {written.get('kmaps')}"
     if not record:
-        return lines | {"trained": "the file does not say how"}
+        lines["trained"] = "the file does not say how"
+        return lines
     unfinished = record.pop("unfinished", None)
     record.pop("kernel", None)
-    lines |= {
-        f"trained: {name.replace('_', ' ')}": _value(value)
-        for name, value in record.items()
-        if value not in (None, [])
-    }
-    converged = "yes" if unfinished == [] else "the file does not say"
+    for name, value in record.items():
+        if value is not None and value != []:
+            lines[f"trained: {name.replace('_', ' ')}"] = _value(value)
+    lines["converged"] = "yes" if unfinished == [] else "the file does not say"
     if unfinished:
-        converged = f"no: {_value(unfinished)}"
-    return lines | {"converged": converged}
+        lines["converged"] = f"no: {_value(unfinished)}"
+    return lines
 
 
 def _value(value: Any) -> str:
@@ -171,5 +174,7 @@ def _counted(count: int, values: Any) -> str:
     """Return the number of some values, and the first of them where they are known."""
     if not isinstance(values, list):
         return f"{count:,}"
+    from kmaps.io import label_line
+
     more = ", …" if len(values) > _SHOWN else ""
-    return f"{count:,}: {', '.join(map(str, values[:_SHOWN]))}{more}"
+    return f"{count:,}: {', '.join(map(label_line, values[:_SHOWN]))}{more}"

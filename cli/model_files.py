@@ -26,6 +26,11 @@ class Trained:
     record: dict[str, Any]
 
     @property
+    def classes(self) -> "NDArray | None":
+        """The labels that the model gives, None for a regression."""
+        return vars(self.model).get("classes_")
+
+    @property
     def columns(self) -> list[str] | None:
         """The names of the columns that the model was trained on, where they had names."""
         given = vars(self.model).get("feature_names_in_")
@@ -58,14 +63,15 @@ def load_trained(path: str) -> Trained:
 def load_classifier(path: str) -> Trained:
     """Return the model in a file as `load_trained` does; refuse a model that gives no labels."""
     trained = load_trained(path)
-    if vars(trained.model).get("classes_") is None:
+    if trained.classes is None:
         name = type(trained.model).__name__
         raise InputError(f"{path}: holds a {name}, which gives no labels; use kmaps.load_model")
     return trained
 
 
 def check_probabilities(trained: Trained) -> None:
-    if trained.model.probability is None:
+    """Refuse a model that gives no probabilities."""
+    if vars(trained.model).get("probability") is None:
         raise InputError(
             f"{trained.file}: has no probabilities; train it with --probability temperature"
         )
@@ -92,9 +98,12 @@ def data_for(
     own_column, column = array_files.split_label_column(label_column, labels)
     given = None
     if labels:
-        classes = trained.model.classes_
+        classes = trained.classes
         given = array_files.given_labels(labels, column, classes)
-        check_label_kind(given, classes)
+        if classes is None:
+            given = check_numbers(given, labels)
+        else:
+            check_label_kind(given, classes)
     with (
         array_files.input_file(source, target, input_format) as (path, name),
         array_files.as_input_error(),
@@ -193,6 +202,28 @@ def check_columns(
         raise InputError(
             f"{reader.name}: column {place} is {given!r}, in {trained.file} it is {expected!r}: "
             "give the columns that the model was trained on, in the same order"
+        )
+
+
+def check_numbers(y: "NDArray", name: str) -> "NDArray":
+    """Return the true numbers of a regression; refuse text."""
+    if y.dtype.kind == "U":
+        from kmaps.io import few_labels
+
+        raise InputError(f"{name}: its labels are text ({few_labels(y)}), the model's are numbers")
+    return y.astype(float)
+
+
+def say_formulas(classes: "NDArray", target: str) -> None:
+    """Report classes in a csv file that spreadsheets may take for formulas."""
+    from kmaps.io import few_labels, formula_labels
+
+    formulas = formula_labels(classes)
+    if formulas:
+        say(
+            f"note: {target}: labels that begin with = + - @ are written as they are "
+            f"({few_labels(formulas)}); a spreadsheet may take them for formulas",
+            err=True,
         )
 
 

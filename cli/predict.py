@@ -82,12 +82,15 @@ def command(
 
     IN is a file of rows as `kmaps train` takes it, of any size, and is handled in blocks; OUT
     appears when it is complete. One of MODEL, IN and --labels may be - for standard input. If there
-    are true labels (--labels, --label-column, a npz or a svm file), the accuracy is printed.
+    are true labels (--labels, --label-column, a npz or a svm file), the accuracy is printed; for a
+    model of `kmaps train --regression`, whose labels are numbers, R² and the root mean square
+    error.
 
     OUT is .txt or .csv, with a label per line; with --scores or --proba tables (.csv, .parquet,
     .arrow) have the columns label, score:CLASS and proba:CLASS, and .npz the arrays labels, scores,
     proba and classes. .npy has the labels or, with one of these options, its table, which .svm has
     as features. - is standard output: txt, csv with --scores or --proba, or --output-format.
+    In .txt and .csv each row is one line: control characters of labels are written as escapes.
     """
     if cluster is not None:
         trained = model_files.load_classifier(model_file)
@@ -95,86 +98,138 @@ def command(
             tally = predict_there(
                 trained, source, target, contract["labels"], contract["label_column"], force=force
             )
-        _tell(tally, target, as_json=as_json)
+        _report(tally, target, as_json=as_json)
         return
     from kmaps.io import open_predictions, prediction_format
 
-    tables = ["scores"] * scores + ["proba"] * proba
+    tables = []
+    if scores:
+        tables.append("scores")
+    if proba:
+        tables.append("proba")
     if target == "-" and as_json:
         raise ConfigError("--json: standard output is for the labels; name a file for OUT")
     form = prediction_format(target, output_format, tables)
     check_paths(target, [model_file, source, contract["labels"]], force)
-    trained = model_files.load_classifier(model_file)
+    trained = model_files.load_trained(model_file)
+    classes = trained.classes
     if proba:
         model_files.check_probabilities(trained)
-    opened = partial(open_predictions, target, form, trained.model.classes_, force=force)
-    with model_files.data_for(trained, source, target, quiet=quiet, **contract) as (reader, given):
-        tally = _predict(trained, reader, given, tables, memory, opened, quiet=quiet)
-    _tell(tally, target, as_json=as_json, quiet=quiet)
+    if classes is None and tables:
+        raise InputError(f"{model_file}: is a regression, which has no classes: leave --scores out")
+    open_output = partial(open_predictions, target, form, classes, force=force)
+    with model_files.data_for(trained, source, target, quiet=quiet, **contract) as (reader, truth):
+        tally = _predict(trained.model, reader, truth, tables, memory, open_output, quiet=quiet)
+    if form == "csv" and classes is not None and not quiet:
+        model_files.say_formulas(classes, target)
+    _report(tally, target, as_json=as_json, quiet=quiet)
 
 
-def _tell(tally: dict[str, Any], target: str, *, as_json: bool, quiet: bool = True) -> None:
-    if not quiet and tally["unknown_rows"]:
+def _report(tally: dict[str, Any], target: str, *, as_json: bool, quiet: bool = True) -> None:
+    """Print how many labels are right, or how close predicted numbers are."""
+    if not quiet and tally.get("unknown_rows"):
         warning = model_files.unknown_labels(
             tally["unknown_rows"], tally["rows"], tally["unknown_labels"]
         )
         say(f"warning: {warning}", err=True)
+    to_stderr = target == "-"  # standard output has the labels
     if as_json:
         say(json.dumps(tally, indent=2))
-    elif tally["accuracy"] is not None:
+    elif tally.get("accuracy") is not None:
         counts = f"{tally['correct']:,} of {tally['rows']:,}"
-        # Standard output may be the labels themselves.
-        say(f"accuracy {100 * tally['accuracy']:.2f} % ({counts})", err=target == "-")
+        say(f"accuracy {100 * tally['accuracy']:.2f} % ({counts})", err=to_stderr)
+    elif tally.get("rmse") is not None:
+        r2 = "–" if tally["r2"] is None else f"{tally['r2']:.4f}"
+        rows = f"{tally['rows']:,} rows"
+        say(f"R² {r2}, root mean square error {tally['rmse']:.4g} ({rows})", err=to_stderr)
 
 
 def _predict(
-    trained: model_files.Trained,
+    model: Any,
     reader: "Reader",
     truth: "NDArray | None",
     tables: list[str],
     memory: float,
-    opened: "Callable[[], AbstractContextManager[PredictionWriter]]",
+    open_output: "Callable[[], AbstractContextManager[PredictionWriter]]",
     *,
     quiet: bool,
 ) -> dict[str, Any]:
-    """Write the predictions block by block; count rows, and right labels if labels are known."""
+    """Write the predictions block by block; compare them with the true labels, if known."""
     import numpy as np
 
     from kmaps.cli.compiling import watched
     from kmaps.io import read_blocks
-    from kmaps.svm import winners
 
-    start, model = perf_counter(), trained.model
-    found: list[NDArray] = []
-    given: list[NDArray] = []
+    start = perf_counter()
+    classes = vars(model).get("classes_")
+    predicted: list[NDArray] = []
+    labels_in_file: list[NDArray] = []
     with (
         watched() as compiled,
-        opened() as writer,
+        open_output() as writer,
         progress_bar(f"predict {reader.name}", quiet=quiet) as report,
     ):
         for X, y in read_blocks(reader, memory=int(memory * 1e6), progress=report):
-            decision = model.decision_function(X)
-            found.append(model.classes_[winners(decision)])
-            scores = {"scores": decision.reshape(len(decision), -1)}
-            scores |= {"proba": model.probabilities_of(decision)} if "proba" in tables else {}
-            writer.write(found[-1], {what: scores[what] for what in tables})
-            given += [] if y is None else [y]
-        labels = np.concatenate(found)
-        if truth is None and given:
-            truth = _labels_of_file(reader, np.concatenate(given), model.classes_)
+            labels, columns = _of_block(model, X, tables)
+            writer.write(labels, columns)
+            predicted.append(labels)
+            if y is not None:
+                labels_in_file.append(y)
+        labels = np.concatenate(predicted)
+        if truth is None and labels_in_file:
+            truth = _labels_of_file(reader, np.concatenate(labels_in_file), classes)
         if truth is not None and len(truth) != len(labels):
             raise InputError(f"{len(truth)} labels, but {reader.name} has {len(labels)} rows")
-    tally: dict[str, Any] = {"rows": len(labels), "correct": None, "accuracy": None}
-    tally |= {"unknown_rows": None, "unknown_labels": None}
-    if truth is not None:
-        strange = truth[~np.isin(truth, model.classes_)]
-        tally["correct"] = int(np.sum(labels == truth))
-        tally["accuracy"] = tally["correct"] / len(labels)
-        tally |= {"unknown_rows": len(strange), "unknown_labels": np.unique(strange).tolist()}
-    return tally | {"predict_s": perf_counter() - start - compiled.seconds}
+    seconds = perf_counter() - start - compiled.seconds
+    compared = _regression_tally if classes is None else _tally
+    return {"rows": len(labels), **compared(labels, truth, classes), "predict_s": seconds}
 
 
-def _labels_of_file(reader: "Reader", y: "NDArray", classes: "NDArray") -> "NDArray | None":
+def _of_block(model: Any, X: Any, tables: list[str]) -> "tuple[NDArray, dict[str, NDArray]]":
+    """Return the labels of some rows, and the tables of scores and probabilities asked for."""
+    from kmaps.svm import winners
+
+    if vars(model).get("classes_") is None:
+        return model.predict(X), {}
+    decision = model.decision_function(X)
+    columns = {}
+    if "scores" in tables:
+        columns["scores"] = decision.reshape(len(decision), -1)
+    if "proba" in tables:
+        columns["proba"] = model.probabilities_of(decision)
+    return model.classes_[winners(decision)], columns
+
+
+def _tally(labels: "NDArray", truth: "NDArray | None", classes: "NDArray") -> dict[str, Any]:
+    """Count right labels, and rows whose label the model does not know."""
+    import numpy as np
+
+    if truth is None:
+        names = ("correct", "accuracy", "unknown_rows", "unknown_labels")
+        return dict.fromkeys(names)
+    unknown = truth[~np.isin(truth, classes)]
+    correct = int(np.sum(labels == truth))
+    return {
+        "correct": correct,
+        "accuracy": correct / len(labels),
+        "unknown_rows": len(unknown),
+        "unknown_labels": np.unique(unknown).tolist(),
+    }
+
+
+def _regression_tally(labels: "NDArray", truth: "NDArray | None", classes: None) -> dict[str, Any]:
+    """Return R², None where all true numbers are the same, and the root mean square error."""
+    import numpy as np
+
+    if truth is None:
+        return {"r2": None, "rmse": None}
+    squares = np.square(labels - truth)
+    spread = np.square(truth - truth.mean())
+    r2 = float(1 - squares.sum() / spread.sum()) if spread.sum() else None
+    return {"r2": r2, "rmse": float(np.sqrt(squares.mean()))}
+
+
+def _labels_of_file(reader: "Reader", y: "NDArray", classes: "NDArray | None") -> "NDArray | None":
     """Return the labels within the data; in a svm file some may stand for no label."""
     import numpy as np
 
@@ -182,8 +237,10 @@ def _labels_of_file(reader: "Reader", y: "NDArray", classes: "NDArray") -> "NDAr
 
     if y.dtype.kind == "U":
         y = typed_labels(y, classes)
-    elif reader.index_base is not None:
+    elif reader.index_base is not None and classes is not None:
         # Lines of svm files always have a label, even if the true one is unknown.
         return y if classes.dtype.kind != "U" and np.isin(y, classes).any() else None
+    if classes is None:
+        return model_files.check_numbers(y, reader.name)
     check_label_kind(y, classes)
     return y

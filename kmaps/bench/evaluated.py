@@ -7,6 +7,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from kmaps.bench.report.document import FORMS, Code, Page, Picture, Section, Table, Text, as_text
+from kmaps.io import label_line
 from kmaps.models import Evaluation
 
 _WIDEST = 20  # with more classes, a confusion matrix is not shown whole
@@ -47,7 +48,11 @@ def page(
 def _scores(found: Evaluation) -> list[list[str]]:
     """Return the scores of all classes together: names, values, meanings."""
     n, right = int(found.confusion.sum()), int(found.confusion.diagonal().sum())
-    of = f"of {found.classes[1]}" if len(found.classes) == 2 else "mean over the classes"
+    of = (
+        f"of {label_line(found.classes.tolist()[1])}"
+        if len(found.classes) == 2
+        else "mean over the classes"
+    )
     ranked = {"ROC AUC": found.roc_auc, "average precision": found.average_precision}
     means = {name: found.ranking(each) for name, each in ranked.items()}
     others = [[name, f"{x:.4f}", of] for name, x in means.items() if x is not None]
@@ -70,9 +75,9 @@ def _classes(found: Evaluation, intervals: bool = False) -> Table:
         return f"{value} ({_interval(int(right[k]), n)})" if n and intervals else value
 
     rows = [
-        [str(label), f"{true[k]:,}", part(k, int(true[k])), part(k, int(given[k]))]
+        [label, f"{true[k]:,}", part(k, int(true[k])), part(k, int(given[k]))]
         + [_number(of[k]) for of in (found.roc_auc, found.average_precision)]
-        for k, label in enumerate(found.classes.tolist())
+        for k, label in enumerate(map(label_line, found.classes.tolist()))
     ]
     return Table(["class", "rows", *_OF_CLASSES], rows)
 
@@ -83,7 +88,7 @@ def _number(value: float) -> str:
 
 def _tables(found: Evaluation, more: str = "") -> dict[str, Table]:
     """Return the matrix, or, of many classes, the most confused pairs; and the calibration."""
-    names = [str(label) for label in found.labels.tolist()]
+    names = [label_line(label) for label in found.labels.tolist()]
     if (n_classes := len(found.classes)) <= _WIDEST:
         head = ["true \\ predicted", *names[:n_classes]]
         rows = [[name, *map(str, of)] for name, of in zip(names, found.confusion, strict=True)]

@@ -8,6 +8,9 @@ from .digest import data_digest as data_digest
 from .labelled import LabelledRows as LabelledRows
 from .labels import check_label_kind as check_label_kind
 from .labels import few_labels as few_labels
+from .labels import formula_labels as formula_labels
+from .labels import label_line as label_line
+from .labels import label_texts as label_texts
 from .labels import read_columns as read_columns
 from .labels import read_labels as read_labels
 from .labels import typed_labels as typed_labels
@@ -25,3 +28,4 @@ from .stream import output_format as output_format
 from .stream import read_blocks as read_blocks
 from .stream import read_whole as read_whole
 from .stream import sample_rows as sample_rows
+from .writers import csv_line as csv_line

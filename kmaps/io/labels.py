@@ -9,11 +9,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps.errors import InputError, one_line, suggest
+from kmaps.errors import InputError, one_line, printable, suggest
 from kmaps.io.atomic import check_source, read_text
 from kmaps.io.reader import read_header
 
 _LONGEST = 1 << 12  # characters of a label
+_FORMULAS = ("=", "+", "-", "@")  # beginnings that spreadsheets take for a formula
 BLANKS = " \t\n\r\v\f"  # blanks in the sense of bytes; text has more
 
 
@@ -60,9 +61,9 @@ def read_labels(
         )
     if column is not None and form != ".csv":
         raise InputError(f"{path}: has no columns with names; leave label_column={column} out")
-    return (
-        _read_npy(path) if form == ".npy" else typed_labels(_read_text(path, form, column), classes)
-    )
+    if form == ".npy":
+        return _read_npy(path)
+    return typed_labels(_read_text(path, form, column, classes), classes)
 
 
 def _read_npy(path: str | Path) -> NDArray:
@@ -132,12 +133,12 @@ def _lines(path: str | Path) -> list[tuple[int, str]]:
     return [(number, line) for number, line in lines if line.strip(BLANKS)]
 
 
-def _read_text(path: str | Path, form: str, column: str | None) -> NDArray:
+def _read_text(path: str | Path, form: str, column: str | None, classes: NDArray | None) -> NDArray:
     """Return the labels of a text file as text."""
     lines = _lines(path)
     if form == ".csv":
         rows = [(number, split_fields(line)) for number, line in lines]
-        place, rows = _label_place(path, rows, column)
+        place, rows = _label_place(path, rows, column, classes)
         lines = [(number, row[place] if place < len(row) else "") for number, row in rows]
     labels = [check_label(line.strip(BLANKS), f"{path}:{number}") for number, line in lines]
     if not labels:
@@ -146,7 +147,10 @@ def _read_text(path: str | Path, form: str, column: str | None) -> NDArray:
 
 
 def _label_place(
-    path: str | Path, rows: list[tuple[int, list[str]]], column: str | None
+    path: str | Path,
+    rows: list[tuple[int, list[str]]],
+    column: str | None,
+    classes: NDArray | None,
 ) -> tuple[int, list[tuple[int, list[str]]]]:
     """Return which field of the rows of a ``.csv`` is the label, and the rows without a header."""
     if not rows:
@@ -158,6 +162,8 @@ def _label_place(
         raise InputError(
             f"{path}: has {len(header)} columns; name the column of labels, label_column=NAME"
         )
+    if classes is not None and header[0] in label_texts(classes):
+        return 0, rows
     titled = not is_number(header[0]) and all(is_number(row[0]) for _, row in rows[1:])
     return 0, rows[int(titled and len(rows) > 1) :]
 
@@ -207,7 +213,8 @@ def typed_labels(labels: NDArray, classes: NDArray | None = None) -> NDArray:
     """Return labels from a text file, which does not say their type: numbers, if all are.
 
     For a model whose ``classes`` are text they stay text, so that '1' is a class next to 'a' even
-    where no other occurs.
+    where no other occurs; a class as :func:`label_texts` writes it becomes the class again, also
+    True and False.
 
     Examples
     --------
@@ -216,8 +223,13 @@ def typed_labels(labels: NDArray, classes: NDArray | None = None) -> NDArray:
     >>> typed_labels(np.array(["1", "1"]), classes=np.array(["1", "a"]))
     array(['1', '1'], dtype='<U1')
     """
-    of_text = classes is not None and classes.dtype.kind == "U"
-    if of_text or not all(is_number(label) for label in np.unique(labels).tolist()):
+    if classes is not None and classes.dtype.kind in "Ub":
+        by_text = dict(zip(label_texts(classes), classes.tolist(), strict=True))
+        if classes.dtype.kind == "U":
+            return np.array([by_text.get(label, label) for label in labels.tolist()], str)
+        if by_text.keys() >= set(labels.tolist()):
+            return np.array([by_text[label] for label in labels.tolist()], bool)
+    if not all(is_number(label) for label in np.unique(labels).tolist()):
         return labels
     return whole_labels(labels.astype(np.float64))
 
@@ -246,8 +258,73 @@ def few_labels(labels: NDArray | list) -> str:
     >>> few_labels(np.arange(9))
     '0, 1, 2, 3, 4, …'
     """
-    shown = [str(label) for label in np.asarray(labels[:5]).tolist()]
+    shown = [label_line(label) for label in np.asarray(labels[:5]).tolist()]
     return ", ".join(shown + ["…"] * (len(labels) > 5))
+
+
+def label_line(label: object) -> str:
+    r"""Return a label as a text of one line.
+
+    Control characters, and blanks at the ends, which readers of text drop, become escapes.
+
+    Examples
+    --------
+    >>> print(label_line("two\nlines "))
+    two\nlines\x20
+    """
+    text = str(label)
+    if not isinstance(label, str):
+        return text
+    if not text:
+        return r"\empty"
+    core = text.strip(" ")
+    start = len(text) - len(text.lstrip(" "))
+    padded = r"\x20" * start + core + r"\x20" * (len(text) - start - len(core))
+    for character, escape in (
+        ("\n", r"\n"),
+        ("\t", r"\t"),
+        ("\u2028", r"\u2028"),
+        ("\u2029", r"\u2029"),
+    ):
+        padded = padded.replace(character, escape)
+    return printable(padded)
+
+
+def label_texts(classes: NDArray) -> list[str]:
+    r"""Return a text of one line for each class, by which text files hold it.
+
+    It is the class itself, unless one of the classes cannot stand in a line: then control
+    characters, and blanks at the ends, are escapes in all of them, and a backslash is doubled, so
+    that different classes have different texts. :func:`typed_labels` finds the class of a text.
+
+    Examples
+    --------
+    >>> label_texts(np.array(["a", "b c"])), label_texts(np.array([1, 2]))
+    (['a', 'b c'], ['1', '2'])
+    >>> print(label_texts(np.array(["a\nb", r"a\nb"])))
+    ['a\\nb', 'a\\\\nb']
+    """
+    labels = classes.tolist()
+    texts = [str(label) for label in labels]
+    if all(label_line(label) == text for label, text in zip(labels, texts, strict=True)):
+        return texts
+    return [label_line(text.replace("\\", "\\\\")) for text in texts]
+
+
+def formula_labels(classes: NDArray) -> list[str]:
+    """Return the classes that a spreadsheet may take for a formula; a number such as -1 is none.
+
+    Examples
+    --------
+    >>> formula_labels(np.array(["=A1", "-1", "a"]))
+    ['=A1']
+    """
+    return [text for text in label_texts(classes) if is_formula(text)]
+
+
+def is_formula(text: str) -> bool:
+    """Return whether a spreadsheet may take a text for a formula."""
+    return text.startswith(_FORMULAS) and not is_number(text)
 
 
 def whole_labels(labels: NDArray) -> NDArray:

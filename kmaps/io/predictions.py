@@ -8,8 +8,9 @@ from numpy.typing import NDArray
 
 from kmaps.errors import InputError
 from kmaps.io.atomic import refuse_terminal
+from kmaps.io.labels import label_texts
 from kmaps.io.stream import format_of, open_writer
-from kmaps.io.writers import WRITERS, NpzWriter, TxtWriter, Writer
+from kmaps.io.writers import WRITERS, CsvWriter, NpzWriter, TxtWriter, Writer
 
 FORMATS: dict[str, type[Writer]] = {"txt": TxtWriter, **WRITERS}
 
@@ -32,14 +33,26 @@ def column_names(classes: NDArray, tables: Tables) -> list[str]:
 class PredictionWriter:
     """Labels, scores and probabilities, written to a file of any format block by block.
 
+    Text files have a line per row: labels are written as `kmaps.io.label_texts` has them, and
+    `kmaps.io.read_labels` with the classes gives them back.
+
     Tables have the columns label, score:CLASS and proba:CLASS; ``.npz`` has the arrays labels,
     scores, proba and classes; ``.npy`` and svmlight's format have the one table.
     """
 
-    def __init__(self, writer: Writer, classes: NDArray) -> None:
-        self._writer, self._classes = writer, classes
+    def __init__(self, writer: Writer, classes: NDArray | None) -> None:
+        self._writer = writer
+        self._classes = classes
+        self._texts: dict[object, str] = {}
+        if classes is None:
+            return
         if isinstance(writer, NpzWriter):
             writer.whole["classes"] = classes
+        if isinstance(writer, (TxtWriter, CsvWriter)):
+            texts = label_texts(classes)
+            self._texts = dict(zip(classes.tolist(), texts, strict=True))
+            if classes.dtype.kind == "U":
+                self._classes = np.array(texts)
 
     def write(self, labels: NDArray, tables: Tables) -> None:
         """Append the labels (n,), and the tables that there are."""
@@ -47,8 +60,11 @@ class PredictionWriter:
             for what, values in {"labels": labels, **tables}.items():
                 self._writer.append(what, values)
             return
+        if labels.dtype.kind == "U" and self._texts:
+            labels = np.array([self._texts[label] for label in labels.tolist()])
         rows = np.hstack([*tables.values()]) if tables else None
-        self._writer.write(rows, labels, column_names(self._classes, tables))
+        names = [] if self._classes is None else column_names(self._classes, tables)
+        self._writer.write(rows, labels, names)
 
 
 def prediction_format(path: str, form: str | None, tables: Sequence[str]) -> str:
@@ -81,13 +97,14 @@ def prediction_format(path: str, form: str | None, tables: Sequence[str]) -> str
 
 @contextmanager
 def open_predictions(
-    path: str, form: str, classes: NDArray, *, force: bool = False
+    path: str, form: str, classes: NDArray | None, *, force: bool = False
 ) -> Iterator[PredictionWriter]:
     """Open a file for a model's predictions, block by block; it appears when all went well.
 
     :func:`prediction_format` and :func:`open_writer` describe the parameters; ``classes`` are the
-    labels of the model. The writer has ``write(labels, tables)``: the labels (n,), and a dict of
-    the available tables of ``scores``, (n, 1) or (n, K), and ``proba``, (n, K).
+    labels of the model, None for a regression, whose "labels" are the predicted numbers. The writer
+    has ``write(labels, tables)``: the labels (n,), and a dict of the available tables of
+    ``scores``, (n, 1) or (n, K), and ``proba``, (n, K).
 
     Examples
     --------

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from kmaps.errors import InputError
-from kmaps.io.labels import few_labels, joined_labels, typed_labels
+from kmaps.io.labels import few_labels, is_formula, joined_labels, label_line, typed_labels
 from kmaps.matrices import AnyMatrix, issparse
 
 Rows: TypeAlias = AnyMatrix | None
@@ -229,22 +229,34 @@ class CsvWriter(Writer):
         self._file.write("".join(f"{line}\n" for line in lines).encode())
 
 
+def csv_line(values: Sequence[object]) -> str:
+    """Return values as a line of a ``.csv``, with its end; texts as `label_line` has them."""
+    return ",".join(map(_field, values)) + "\n"
+
+
 def _field(value: object) -> str:
-    """Return a value as a field of a ``.csv``, in quotes where it needs them."""
+    """Return a value as a field of a ``.csv`` in one line, in quotes where it needs them.
+
+    A text that a spreadsheet may take for a formula is in quotes too, but otherwise as it is.
+    """
+    if value is None:
+        return ""
+    line = label_line(value) if isinstance(value, str) and value else str(value)
+    quoting = csv.QUOTE_ALL if is_formula(line) else csv.QUOTE_MINIMAL
     text = io.StringIO()
-    csv.writer(text, lineterminator="").writerow([value])
+    csv.writer(text, lineterminator="", quoting=quoting).writerow([line])
     return text.getvalue()
 
 
 class TxtWriter(Writer):
-    """A label per line, as it is."""
+    """A label per line."""
 
     streams = True
 
     def write(self, Z: Rows, y: Labels, names: Names = None) -> None:
         if y is None:
             raise InputError("txt files need labels: got none, expected one per row")
-        self._file.write("".join(f"{label}\n" for label in y.tolist()).encode())
+        self._file.write("".join(f"{label_line(label)}\n" for label in y.tolist()).encode())
 
 
 class ArrowWriter(Writer):

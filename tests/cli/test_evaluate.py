@@ -72,7 +72,7 @@ def test_what_cannot_be_evaluated():
     y = "--labels y.npy"
     for arguments, message in {
         "m.npz X.npy": "X.npy: holds no labels; name a file with --labels, or the column",
-        f"r.npz X.npy {y}": "r.npz: holds a CodedSVR, which gives no labels; use kmaps.load_model",
+        f"r.npz X.npy {y} --confusion c.csv": "--confusion: r.npz is a regression, which has no",
         f"m.npz X.npy {y} --confusion y.npy --force": "y.npy: is the input too; choose another",
         f"m.npz X.npy {y} --confusion -": "--confusion -: standard output is for the table; name",
         f"m.npz X.npy {y} --confusion c.xls": "c.xls: unknown format 'xls' (csv, png, svg, pdf)",
@@ -139,10 +139,29 @@ def test_a_class_is_no_formula_in_the_csv():
     y = np.array(["=1+1|cmd", "b"])[Y // 2]
     CodedSVC().fit(X, y).save("m.npz")
     np.save("y.npy", y)
-    kmaps("evaluate", "m.npz", "X.npy", "--labels", "y.npy", "--confusion", "c.csv")
+    done = kmaps("evaluate", "m.npz", "X.npy", "--labels", "y.npy", "--confusion", "c.csv")
     lines = Path("c.csv").read_text().splitlines()
-    assert lines[0] == "true,'=1+1|cmd,b"
-    assert lines[1].startswith("'=1+1|cmd,")
+    assert lines[0] == 'true,"=1+1|cmd",b'
+    assert lines[1].startswith('"=1+1|cmd",')
+    assert "=1+1|cmd" in done.stderr
+
+
+def test_a_regression_is_evaluated_by_its_errors():
+    numbers = X.sum(axis=1)
+    model = CodedSVR(C=10.0).fit(X, numbers)
+    model.save("r.npz")
+    np.save("n.npy", numbers)
+    errors = json.loads(kmaps("evaluate", "r.npz", "X.npy", "--labels", "n.npy", "--json").stdout)
+    predicted = model.predict(X)
+    assert errors["rows"] == 90
+    assert errors["r2"] == pytest.approx(model.score(X, numbers))
+    assert errors["mae"] == pytest.approx(np.abs(predicted - numbers).mean())
+    told = kmaps("predict", "r.npz", "X.npy", "p.npy", "--labels", "n.npy").stdout
+    assert f"R² {errors['r2']:.4f}, root mean square error {errors['rmse']:.4g}" in told
+    np.testing.assert_array_equal(np.load("p.npy"), predicted)
+    kmaps("predict", "r.npz", "X.npy", "p.csv")
+    np.testing.assert_allclose(np.loadtxt("p.csv"), predicted, rtol=1e-12)
+    assert "is a regression" in refused("predict", "r.npz", "X.npy", "q.csv", "--scores")
 
 
 def test_the_drawn_matrix_has_the_counts(monkeypatch):

@@ -1,5 +1,6 @@
 """kmaps predict: labels, scores and probabilities in every format."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ from commands import kmaps, refused
 from sklearn.datasets import load_svmlight_file
 
 from kmaps import CodedSVC
+from kmaps.io import read_labels
 
 RNG = np.random.default_rng(0)
 X = RNG.gamma(1.0, size=(90, 6)).astype(np.float32)
@@ -136,3 +138,79 @@ def test_threads_are_pinned(models, monkeypatch):
     predict(models, "numbers", "p.npy", "--threads", "3")
     assert (seen, num_threads()) == ([3], before)
     assert "0 is not in the range" in predict(models, "numbers", "p", "--threads=0", code=2).stderr
+
+
+HOSTILE = [
+    "two\nlines",
+    r"two\nlines",
+    "=SUM(A1)",
+    "\x1b[2Jred",
+    " blank ",
+    "",
+    "\u2028",
+    "-1",
+    "plain",
+]
+
+
+@pytest.fixture
+def hostile():
+    """A model of classes that break lines, and the labels it predicts."""
+    rng = np.random.default_rng(0)
+    y = np.array(HOSTILE)[np.arange(90) % len(HOSTILE)]
+    one_hot = np.eye(len(HOSTILE))[np.arange(90) % len(HOSTILE)]
+    np.save("hot.npy", one_hot + 0.1 * rng.random(one_hot.shape))
+    np.save("true.npy", y)
+    kmaps("train", "hot.npy", "hostile.npz", "--labels", "true.npy", "-q")
+    return y
+
+
+@pytest.mark.parametrize("name", ["p.txt", "p.csv", "s.csv"])
+def test_predictions_are_one_line_per_row_and_read_back_as_the_classes(hostile, name):
+    options = ["--scores"] if name == "s.csv" else []
+    done = kmaps("predict", "hostile.npz", "hot.npy", name, *options)
+    header = 1 if options else 0
+    text = Path(name).read_text()
+    assert len(text.splitlines()) == len(text.split("\n")) - 1 == 90 + header
+    assert "\x1b" not in text
+    column = "label" if options else None
+    classes = CodedSVC.load("hostile.npz").classes_
+    assert read_labels(name, column=column, classes=classes).tolist() == hostile.tolist()
+    again = ["--labels", name, *(["--label-column", "label"] if options else [])]
+    evaluated = kmaps("evaluate", "hostile.npz", "hot.npy", *again, "--json")
+    assert json.loads(evaluated.stdout)["accuracy"] == 1
+    if name.endswith("csv"):
+        assert '"=SUM(A1)"' in text
+        assert "'=" not in text
+        assert done.stderr.count("\n") == 1
+        assert "=SUM(A1)" in done.stderr
+    else:
+        assert done.stderr == ""
+
+
+def test_labels_forge_no_line_on_the_screen(hostile):
+    shown = kmaps("predict", "hostile.npz", "hot.npy", "-").stdout
+    assert len(shown.splitlines()) == 90
+    for line in kmaps("info", "hostile.npz").stdout.splitlines():
+        assert not line.startswith("lines")
+    lines = kmaps("evaluate", "hostile.npz", "hot.npy", "--labels", "true.npy").stdout.splitlines()
+    assert not any(line.startswith("lines") for line in lines)
+    kmaps("evaluate", "hostile.npz", "hot.npy", "--labels", "true.npy", "--confusion", "c.csv")
+    assert len(Path("c.csv").read_text().splitlines()) == 1 + len(HOSTILE)
+    assert '"=SUM(A1)"' in Path("c.csv").read_text()
+
+
+def test_true_and_false_are_read_back(models):
+    predict(models, "two", "p.csv")
+    truth = kmaps("predict", models[0] / "two.npz", "X.npy", "q.txt", "--labels", "p.csv")
+    assert "accuracy 100.00 %" in truth.stdout
+
+
+def test_a_first_class_above_numbers_is_no_header():
+    y = np.array(["a", "1", "1", "1"] * 20)
+    np.save("x.npy", np.column_stack([y == "a", y == "1"]).astype(float))
+    np.save("y.npy", y)
+    kmaps("train", "x.npy", "m.npz", "--labels", "y.npy", "-q")
+    np.save("x.npy", np.load("x.npy")[:4])
+    kmaps("predict", "m.npz", "x.npy", "p.csv")
+    assert "(4 of 4)" in kmaps("predict", "m.npz", "x.npy", "q.txt", "--labels", "p.csv").stdout
