@@ -3,7 +3,7 @@ r"""Products of maps: the map of a product of kernels (hkm eq. 13; ldefm Sect. 6
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,10 +12,13 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from kmaps.array_api import namespace
-from kmaps.checks import check_whole
+from kmaps.checks import check_whole, present
 from kmaps.errors import ConfigError, InputError
 from kmaps.maps.capabilities import DenseMap, FeatureMap
 from kmaps.validation import validate_data
+
+if TYPE_CHECKING:
+    from kmaps.onnx_graph import Graph, Tensor
 
 
 @dataclass(eq=False, repr=False)
@@ -73,12 +76,16 @@ class ProductMap(DenseMap):
                 f"X has {X.shape[1]} columns for {len(maps)} maps: give one map per column, or a "
                 "single map for all columns"
             )
-        self.maps_ = [clone(one).fit(X[:, [i]]) for i, one in enumerate(maps)]
+        self.maps_ = [clone(column_map).fit(X[:, [i]]) for i, column_map in enumerate(maps)]
         # Mapping one row gives the number of outputs: maps name this attribute differently.
-        counts = [_encoded(one, X[:1, [i]]).shape[1] for i, one in enumerate(self.maps_)]
-        self.n_outputs_ = prod(counts)
+        self._n_outputs = [
+            _encoded(column_map, X[:1, [i]]).shape[1] for i, column_map in enumerate(self.maps_)
+        ]
+        self.n_outputs_ = prod(self._n_outputs)
         if self.n_outputs_ > self.max_outputs:
-            factors = " × ".join(map(str, counts[:4])) + (" × …" if len(counts) > 4 else "")
+            factors = " × ".join(map(str, self._n_outputs[:4]))
+            if len(self._n_outputs) > 4:
+                factors += " × …"
             raise ConfigError(
                 f"a product of {factors} outputs has {self.n_outputs_:,}, more than "
                 f"max_outputs={self.max_outputs}; use smaller maps or fewer columns"
@@ -90,11 +97,44 @@ class ProductMap(DenseMap):
         check_is_fitted(self)
         self._refuse_sparse(X)
         X = validate_data(self, X, reset=False, array_api=True, dtype=[np.float64, np.float32])
-        xp, out = namespace(X), namespace(X).ones_like(X[:, :1])
-        for i, one in enumerate(self.maps_):
-            encoded = _encoded(one, X[:, i : i + 1])
-            out = xp.reshape(out[:, :, None] * encoded[:, None, :], (X.shape[0], -1))
-        return out
+        xp = namespace(X)
+        products = xp.ones_like(X[:, :1])
+        for i, column_map in enumerate(self.maps_):
+            encoded = _encoded(column_map, X[:, i : i + 1])
+            pairs = products[:, :, None] * encoded[:, None, :]
+            products = xp.reshape(pairs, (X.shape[0], -1))
+        return products
+
+    def add_to_graph(self, graph: "Graph", x: "Tensor") -> "Tensor":
+        """Add the map to an ONNX graph: the graphs of the columns' maps, multiplied.
+
+        Parameters
+        ----------
+        graph : Graph
+            The graph, of `kmaps.onnx_graph`.
+        x : Tensor
+            Rows (n, d) in it.
+
+        Returns
+        -------
+        Tensor
+            The outputs (n, n_outputs_) in the type of ``x``, of bytes in that of the graph.
+        """
+        from kmaps.onnx_graph import add_step
+
+        x = graph.floats(x)
+        width = 1
+        products = graph.constant(np.ones((1, 1)), x.dtype)
+        for i, (column_map, n_outputs) in enumerate(zip(self.maps_, self._n_outputs, strict=True)):
+            column = graph.node("Gather", x, [i], axis=1)
+            encoded = present(add_step(column_map, graph, column), "the outputs of a map")
+            pairs = graph.node(
+                "Mul", graph.node("Unsqueeze", products, [2]), graph.node("Unsqueeze", encoded, [1])
+            )
+            width *= n_outputs
+            products = graph.rows(pairs, width)
+        self.describe_in(graph)
+        return products
 
 
 def _encoded(fitted: FeatureMap, column: NDArray) -> NDArray:

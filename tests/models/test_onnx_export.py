@@ -90,6 +90,25 @@ OF_MAPS = {
 }
 
 
+OF_FEW_COLUMNS = {
+    "pairs of columns": kmaps.MultiLowDimMap(dim=9),
+    "projections": kmaps.MultiLowDimMap("rbf", dim=5, method="proj", low=0.0, high=16.0, sigma=5.0),
+    "harmonics": kmaps.HarmonicMap("laplace", dim=9),
+    "products": kmaps.ProductMap([kmaps.HomogeneousMap("js", order=2), kmaps.AnchorMap()]),
+    "products with CSR": kmaps.ProductMap(kmaps.SplineMap(n_bins=4, penalty=0)),
+}
+
+
+@every_dtype
+@pytest.mark.parametrize("name", OF_FEW_COLUMNS)
+@pytest.mark.filterwarnings("ignore:.*were clamped")
+def test_outputs_of_maps_of_few_columns(name, dtype):
+    columns = [20, 43]
+    feature_map = OF_FEW_COLUMNS[name].fit(scaled(PIXELS, dtype)[:, columns])
+    assert set(check(feature_map, scaled(NEW, dtype)[:, columns])) == {"transform"}
+    assert run(feature_map, scaled(NEW, dtype)[:0, columns])["transform"].shape[0] == 0
+
+
 @every_dtype
 @pytest.mark.parametrize("name", OF_MAPS)
 @pytest.mark.filterwarnings("ignore:.*were clamped")

@@ -8,11 +8,16 @@ cosine of a projection or one product of a modulation.
 """
 
 from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kmaps.array_api import like, namespace
+
+if TYPE_CHECKING:
+    from kmaps.onnx_graph import Graph, Tensor
 
 FORMS = ("projection", "modulation")
 
@@ -89,6 +94,30 @@ class CosineSum:
                     waves = xp.reshape(waves[:, :, None] * pair[:, None, :], (x.shape[0], -1))
             outputs.append(waves)
         return xp.concat(outputs, axis=1)
+
+    def add_to_graph(self, graph: "Graph", x: "Tensor") -> "Tensor":
+        """Return `features` of points (N, n) in an ONNX graph, in the type of ``x``."""
+        quarter = np.pi / 2  # a cosine is the sine so much later: some runtimes have no cosine
+        atoms = []
+        shifts = []
+        for atom, omega in enumerate(self.frequencies):
+            moves = [omega.any()] if self.form == "projection" else omega != 0
+            for shift in product(*((quarter, 0.0) if moving else (quarter,) for moving in moves)):
+                atoms.append(atom)
+                shifts.append(shift)
+        omega = self.frequencies[atoms].T
+        if self.form == "projection":
+            phases = [graph.node("MatMul", x, omega)]
+        else:
+            columns = [graph.node("Gather", x, [i], axis=1) for i in range(len(omega))]
+            phases = [
+                graph.node("Mul", x_i, of_x) for x_i, of_x in zip(columns, omega, strict=True)
+            ]
+        outputs = graph.constant(np.sqrt(self.weights)[atoms], x.dtype)
+        for phase, shift in zip(phases, np.transpose(shifts), strict=True):
+            wave = graph.node("Sin", graph.node("Add", phase, shift))
+            outputs = graph.node("Mul", outputs, wave)
+        return outputs
 
     def on_grid(self, axes: list[NDArray]) -> NDArray:
         """Return k̂ on the product of ``axes`` (n arrays), by a matrix product of their cosines."""

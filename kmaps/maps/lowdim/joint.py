@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +21,9 @@ from kmaps.maps.lowdim.selection import largest_within
 from kmaps.maps.parameters import Method, check_joint, check_lowdim_joint
 from kmaps.maps.signatures import check_signature
 from kmaps.validation import validate_data
+
+if TYPE_CHECKING:
+    from kmaps.onnx_graph import Graph, Tensor
 
 
 class JointMap(DenseMap):
@@ -81,6 +84,26 @@ class JointMap(DenseMap):
         if isinstance(X, np.ndarray):
             return self._cosines.features(inside.astype(np.float64)).astype(X.dtype)
         return self._cosines.features(inside)
+
+    def add_to_graph(self, graph: "Graph", x: "Tensor") -> "Tensor":
+        """Add the map to an ONNX graph: phases in double precision, as `transform` has them.
+
+        Parameters
+        ----------
+        graph : Graph
+            The graph, of `kmaps.onnx_graph`.
+        x : Tensor
+            Rows (n, d) in it.
+
+        Returns
+        -------
+        Tensor
+            The outputs (n, n_outputs_) in the type of ``x``, of bytes in that of the graph.
+        """
+        self.describe_in(graph)
+        x = graph.floats(x)
+        inside = graph.cast(graph.clip(x, self.low_, self.high_), np.float64)
+        return graph.cast(self._cosines.add_to_graph(graph, inside), x.dtype)
 
 
 @dataclass(eq=False, repr=False)
