@@ -50,7 +50,13 @@ Examples:
 @click.option(
     "--together",
     is_flag=True,
-    help="Print one table with the measures of each kernel side by side, not one per measure.",
+    help="Print one table with the measures side by side, not one per measure.",
+)
+@click.option(
+    "--intervals",
+    metavar="ROW",
+    help="Print the difference of each row to this one, by its label, with a 95 % interval: of "
+    "accuracies in points on the same test samples, of all other measures as a ratio.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the lines of csv as JSON.")
 @click.option("-o", "--out", type=PATH, help="Write to this file. [default: -, standard output]")
@@ -62,6 +68,7 @@ def command(
     every_record: bool,
     measures: tuple[str, ...],
     together: bool,
+    intervals: str | None,
     as_json: bool,
     out: Path | None,
     force: bool,
@@ -71,14 +78,16 @@ def command(
 
     RESULTS is a records.jsonl or its folder. There is one table per multi-class reduction. Rows
     have the names that the papers use; parameters that are the same in all rows of a map stand
-    below the tables. The best map of each column is marked, unless a third-party classifier is
-    better; the references, linear and exact, are never marked.
+    below the tables. The best row of each measure is marked, whoever's it is, and with it the rows
+    whose difference from it is not decided by a 95 % interval.
     """
     from kmaps.bench.records.file import read_records
     from kmaps.io import atomic_file, check_target, refuse_terminal
 
     if together and (every_record or as_json or form in ("csv", "parquet")):
         raise ConfigError("--together: needs a --format for reading: text, md or latex")
+    if intervals and (together or every_record or as_json or form not in ("text", "md")):
+        raise ConfigError("--intervals: needs --format text or md, without --together or --json")
     to_stdout = out is None or str(out) == "-"
     if not to_stdout:
         check_target(out, force=force)
@@ -92,7 +101,11 @@ def command(
     else:
         records = read_records(results)
         form = "json" if as_json else form
-        rendered = _of_measures(records, form, measures, quiet, together=together).encode()
+        if intervals:
+            text = _differences(results, records, form, measures, intervals)
+        else:
+            text = _of_measures(results, records, form, measures, quiet, together=together)
+        rendered = text.encode()
     if to_stdout:
         say(rendered if form == "parquet" else rendered.decode(), nl=False)
     else:
@@ -109,18 +122,46 @@ def _check_records_form(
         raise ConfigError("--records: for --format csv or parquet, without --measure and --json")
 
 
+def _differences(
+    results: Path, records: list["Record"], form: str, measures: tuple[str, ...], reference: str
+) -> str:
+    """Return the differences of all rows to one of them, as text or Markdown."""
+    from kmaps.bench.kinds import shown_of
+    from kmaps.bench.paper.row_differences import difference_tables
+    from kmaps.bench.records.arrays import read_correct
+    from kmaps.bench.records.measures import check_measures
+    from kmaps.bench.report.document import as_markdown, as_text
+
+    check_measures(measures)
+    names = measures or shown_of(records).measures(records)
+    correct = read_correct(results, records)
+    tables = difference_tables(records, names, reference, correct)
+    if form == "md":
+        return "\n\n".join(as_markdown(table, 3) for table in tables) + "\n"
+    return as_text(tables) + "\n"
+
+
 def _of_measures(
-    records: list["Record"], form: str, measures: tuple[str, ...], quiet: bool, *, together: bool
+    results: Path,
+    records: list["Record"],
+    form: str,
+    measures: tuple[str, ...],
+    quiet: bool,
+    *,
+    together: bool,
 ) -> str:
     """Return the tables of some measures; warn of times that are not comparable."""
     from kmaps.bench.kinds import shown_of
+    from kmaps.bench.paper.ties import ties
+    from kmaps.bench.records.arrays import read_correct
     from kmaps.bench.records.measures import MEASURES
     from kmaps.bench.records.summary import times_warning
     from kmaps.bench.report.tables import render
 
     given = tuple(MEASURES) if "all" in measures else measures
     names = given or shown_of(records).measures(records)
-    rendered = render(records, form, names, together=together)
+    tied = ties(read_correct(results, records))
+    rendered = render(records, form, names, together=together, tied=tied)
     warning = times_warning(records, names)
     if warning and not quiet:
         say(f"warning: {warning}", err=True)

@@ -138,3 +138,13 @@ def test_parquet_without_pyarrow_says_how(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     told = refused("table", "run", "--records", "--format", "parquet", "-o", "all.parquet")
     assert told == "parquet needs pyarrow, which is not installed: pip install pyarrow"
+
+
+def test_differences_to_a_row():
+    better = [record("exact", key=f"e{i}", split=i, accuracy=0.95 + i / 100) for i in range(2)]
+    write([*CELLS, *better])
+    text = table("run", "--intervals", "exact", "--measure", "accuracy").stdout
+    [row] = [line for line in text.splitlines() if "homogeneous" in line]
+    assert "-5.50 points" in row
+    assert "exact" in refused("table", "run", "--intervals", "exat")
+    assert "--together" in refused("table", "run", "--intervals", "exact", "--together")

@@ -141,14 +141,15 @@ def tables(runs: Sequence[Run], rows: Sequence[Compared]) -> list[Table]:
 
 def _line(row: Compared) -> list[str]:
     measure = MEASURES[row.measure]
-    cells = [row.row, _number(row.values[0], row.measure)]
+    cells = [row.row, number_text(row.values[0], row.measure)]
     unit = "points" if measure.unit == "fraction" else "×"
     for values, found in zip(row.values[1:], row.estimates, strict=True):
-        cells += [_number(values, row.measure), *_difference(found, unit)]
+        cells += [number_text(values, row.measure), *difference_cells(found, unit)]
     return cells
 
 
-def _number(values: Sequence[float], name: str) -> str:
+def number_text(values: Sequence[float], name: str) -> str:
+    """Return the mean of a measure with its standard deviation; of times the median."""
     if not values:
         return "–"
     measure = MEASURES[name]
@@ -157,7 +158,8 @@ def _number(values: Sequence[float], name: str) -> str:
     return measure.format(middle) + (f" ± {spread}" if float(spread) else "")
 
 
-def _difference(found: Estimate | None, unit: str) -> list[str]:
+def difference_cells(found: Estimate | None, unit: str) -> list[str]:
+    """Return a difference in points, or a ratio, and its 95 % interval, as two cells."""
     if found is None or isnan(found.value):
         return ["–", found.note if found else ""]
     form = "{:+.2f}" if unit == "points" else "{:.3g}"

@@ -8,6 +8,7 @@ from typing import Any
 from kmaps.bench.paper.claims import OF_SAMPLES, judge_claims
 from kmaps.bench.paper.reproduced import PrintedComparison
 from kmaps.bench.paper.tables import claims_parts, numbers_parts
+from kmaps.bench.paper.ties import ties
 from kmaps.bench.records.arrays import NOT_ON_RECORD, Correct
 from kmaps.bench.records.columns import Record, cell_name
 from kmaps.bench.records.measures import MEASURES
@@ -77,7 +78,7 @@ def page(
     parts += sections
     if choice := choice_parts(records):
         parts.append(Section("Choice of C", choice))
-    parts.append(Section("Tables", _tables(records, measures)))
+    parts.append(Section("Tables", _tables(records, measures, correct)))
     parts.append(Text(_MORE, short=True))
     return Page(name, parts)
 
@@ -106,13 +107,21 @@ def _state(records: Sequence[Record]) -> list[Part]:
     return parts
 
 
-def _tables(records: Sequence[Record], measures: Sequence[str]) -> list[Part]:
+def _tables(
+    records: Sequence[Record], measures: Sequence[str], correct: Mapping[str, Correct]
+) -> list[Part]:
     """Return the table of the first measure, and the folded tables of the others."""
-    sure = without_doubtful_times(records)
-    known = [m for m in measures if any(MEASURES[m].value(record) is not None for record in sure)]
-    first, *others = known or measures
-    rest = [Folded("All other measures", tables(sure, others))] if others else []
-    return [*tables(sure, [first]), *rest]
+    certain = without_doubtful_times(records)
+    measured = [
+        name
+        for name in measures
+        if any(MEASURES[name].value(record) is not None for record in certain)
+    ]
+    first, *others = measured or measures
+    parts = tables(certain, [first], tied=ties(correct))
+    if others:
+        parts.append(Folded("All other measures", tables(certain, others, tied=ties(correct))))
+    return parts
 
 
 def _commands(records: Sequence[Record]) -> list[str]:

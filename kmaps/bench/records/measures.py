@@ -12,6 +12,14 @@ from kmaps.errors import ConfigError, suggest
 _SMALLEST = 1e-6  # smaller values are printed with an exponent
 
 
+_HEADINGS = {
+    "fit + encode + convert + train, s": "training, s",
+    "fit + encode + convert + train at one C for all, s": "training at one C, s",
+    "stored training set + tables + model, MB": "stored, MB",
+    "peak memory, MB": "memory, MB",
+}
+
+
 @dataclass(frozen=True)
 class Measure:
     """A quantity of tables: a sum of record columns, its unit there and its unit as printed."""
@@ -25,6 +33,11 @@ class Measure:
     form: str = ""
     common: bool = False  # whether it is measured by repeats at a C that all cells share
     ranked: bool = True  # whether tables mark the best value
+
+    @property
+    def heading(self) -> str:
+        """The heading of a column of the measure, short where its title is long."""
+        return _HEADINGS.get(self.title, self.title)
 
     def value(self, record: Mapping[str, Any]) -> float | None:
         """Return the measure of a record, None where a part of it was not measured.

@@ -23,6 +23,9 @@ SETTING = ("experiment", "setting", "dataset", "features", "normalize", "reducti
 REPEATED = ("median", "q1", "q3", "repeats", "unlike", "busy")
 """Statistics of what was timed again, over all repeats of all splits and draws."""
 
+LINE_IDENTITY = (*SETTING, "label", "kernel")
+"""What distinguishes a line of one measure from others."""
+
 LINE = (*SETTING, "label", "method", "params", "solver", "learner", "size", "kernel")
 STATISTICS = ("measure", "unit", "mean", "std", "n", "failed", "over", "form", *REPEATED, *WARNED)
 
@@ -63,6 +66,17 @@ def summarize(records: Iterable[Record], measures: Sequence[str]) -> list[Line]:
     known = list(dict.fromkeys([*MEASURES, *measures]))
     lines.sort(key=lambda line: ([line[c] for c in SETTING], known.index(line["measure"])))
     return [{name: line[name] for name in (*LINE, *STATISTICS)} for line in lines]
+
+
+def cells_by_line(records: Iterable[Record]) -> dict[tuple[Any, ...], list[Record]]:
+    """Return the latest record of each cell, by the :data:`LINE_IDENTITY` of its line."""
+    cells = latest_cells(records)
+    labels, _ = short_labels(map(Row.of, cells))
+    by_line: dict[tuple[Any, ...], list[Record]] = {}
+    for cell in cells:
+        identity = _identity(cell, labels)
+        by_line.setdefault(tuple(identity[name] for name in LINE_IDENTITY), []).append(cell)
+    return by_line
 
 
 def _identity(record: Record, labels: Mapping[str, str]) -> dict[str, Any]:
