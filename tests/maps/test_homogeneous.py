@@ -1,6 +1,7 @@
 """The homogeneous kernel map against the exact kernel, the paper's constants, other libraries."""
 
 from functools import partial
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from sklearn.kernel_approximation import AdditiveChi2Sampler
 from kmaps.errors import ConfigError, InputError
 from kmaps.kernels import KERNELS
 from kmaps.maps import HomogeneousMap, SameSignMap
-from kmaps.maps.parameters import WINDOWS
+from kmaps.maps.parameters import Window
 from kmaps.maps.signatures import DEFAULT_PERIODS, default_period, discrete_spectrum, optimal_period
 
 
@@ -139,7 +140,7 @@ def test_data_without_a_range_have_no_optimal_period():
     assert not HomogeneousMap(period=3.0).learns_from_data
 
 
-@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize("window", get_args(Window))
 @pytest.mark.parametrize("kernel", ["chi2", "js", "intersection"])
 @pytest.mark.parametrize("gamma", [1.0, 0.5])
 def test_error_bound_holds_for_every_pair(kernel, window, gamma):
