@@ -255,6 +255,8 @@ def once_each_warning(quiet: bool) -> Iterator[list[warnings.WarningMessage]]:
     silence = showing((lambda *_: None) if quiet else None)
     with silence, warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        # Rows of files are arrays; the columns' names were compared with the model's when opened.
+        warnings.filterwarnings("ignore", "X does not have valid feature names")
         yield caught
     kinds: dict[tuple, list] = {}
     for warning in caught:

@@ -146,6 +146,7 @@ def predict_there(
     start, model = perf_counter(), trained.model
     rows = rows_of(source, label_column)
     check_columns(trained, rows, label_column)
+    vars(model).pop("feature_names_in_", None)  # blocks are arrays without names
     truth = rows.labels if labels is None else labels_of(labels)
     n_rows, dtype = sum(rows.lengths), model.classes_.dtype
     if truth is not None and len(truth) != n_rows:

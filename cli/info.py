@@ -136,7 +136,8 @@ def model_lines(model: dict[str, Any]) -> dict[str, str]:
     record = dict(facts.pop("record") or {})
     classes = facts.pop("classes")
     written = facts.pop("written")
-    names = facts.pop("feature_names") or record.pop("columns", None)
+    columns = record.pop("columns", None)
+    names = facts.pop("feature_names") or columns
     lines = {
         "model": f"{facts.pop('estimator')}, {facts.pop('map')} map",
         "classes": "none, a regression" if classes is None else _counted(len(classes), classes),

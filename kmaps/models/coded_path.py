@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from kmaps.checks import MAX_LEVELS, check_whole
@@ -168,6 +169,11 @@ class CodedSVCCV(ProbabilisticClassifier):
     @property
     def _checks(self) -> dict[str, Any]:
         return self._estimator()._checks
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags = self._estimator().__sklearn_tags__().input_tags
+        return tags
 
     def fit(
         self, X: ArrayLike | CodedRows, y: ArrayLike, sample_weight: ArrayLike | None = None

@@ -84,7 +84,11 @@ class KernelSVCCV(KernelSVC):
         learnt = {name: found for name, found in vars(model).items() if name not in parameters}
         self.__dict__.update(learnt, timings_=self.timings_ | model.timings_)
         self.support_ = model.support_ = labels.places[model.support_]
-        self.best_estimator_, self.width_choice_, self.C_ = model, choice, choice.C
+        if "feature_names_in_" in vars(self):
+            model.feature_names_in_ = self.feature_names_in_
+        self.best_estimator_ = model
+        self.width_choice_ = choice
+        self.C_ = choice.C
         return self
 
     def save(

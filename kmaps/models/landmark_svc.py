@@ -60,7 +60,7 @@ class LandmarkSVC(MappedSVC):
         The fitted map.
     landmark_coef_ : ndarray of float64, shape (P, m)
         The weights :math:`a_j`.
-    coef_ : ndarray of float32, shape (P, m)
+    map_coef_ : ndarray of float32, shape (P, m)
         The weights of the map's outputs; a model from a file has none.
     duality_gap_ : ndarray, shape (P,)
         The relative duality gaps.
@@ -111,7 +111,7 @@ class LandmarkSVC(MappedSVC):
         )
 
     def _model_weights(self, fitted_map: LandmarkMap, coef: NDArray[np.float32]) -> NDArray:
-        self.coef_ = coef
+        self.map_coef_ = coef
         return coef.astype(np.float64) @ fitted_map.whitening_.T
 
     def _keep(self, fitted_map: LandmarkMap, weights: NDArray, intercept: NDArray) -> None:

@@ -52,7 +52,7 @@ class MappedSVC(_Shared, ProbabilisticClassifier):
     kernel: str
     C: Any  # a number or AUTO
     sigma: Any  # a number, None or AUTO
-    coef_: NDArray
+    map_coef_: NDArray
     map_: Any
     sigma_: float
 
@@ -182,8 +182,19 @@ class MappedSVC(_Shared, ProbabilisticClassifier):
         check_is_fitted(self)
         scores = np.empty((len(X), len(self.intercept_)))
         for places, outputs in X.chunks():
-            scores[places] = product(outputs, self.coef_.T) + self.intercept_
+            scores[places] = product(outputs, self.map_coef_.T) + self.intercept_
         return combine_scores(scores, len(self.classes_), self.multiclass)
+
+    @property
+    def coef_(self) -> NDArray:
+        """Not there: scikit-learn takes a column of it for a feature, not for an output of a map.
+
+        ``map_coef_`` has the weights of the outputs.
+        """
+        raise AttributeError(
+            f"{type(self).__name__} has no coef_, since its weights are not of features: map_coef_ "
+            "has the weights of the map's outputs"
+        )
 
     def _score_width(self) -> int:
         return self.map_.n_outputs_
@@ -199,8 +210,10 @@ class MappedSVC(_Shared, ProbabilisticClassifier):
         file.check_estimator(cls)
         stored = cls._read(file)
         model = cls(**file.parameters)
-        model.classes_, model.n_features_in_ = stored.classes, stored.n_features
+        model.classes_ = stored.classes
+        model.n_features_in_ = stored.n_features
         model._probabilities = stored.curves
+        file.name_features(model)
         with file.checking():
             fitted = model._stored_map(stored)
         model._keep(fitted, stored.coef, stored.intercept)

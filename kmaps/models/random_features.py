@@ -75,8 +75,8 @@ class RandomFeatureSVC(MappedSVC):
         Seconds: ``encode_s`` (fitting the map and encoding) and ``train_s``.
     encoded_bytes_ : int
         Bytes of the encoded training set.
-    coef_, intercept_ : ndarray of float32, shapes (P, 2m) and (P,)
-        The weights of the map's outputs.
+    map_coef_, intercept_ : ndarray of float32, shapes (P, 2m) and (P,)
+        The weights of the map's outputs; there is no ``coef_``, which would be of features.
     classes_, n_iter_, n_features_in_, model_bytes_
         As in :class:`kmaps.LiblinearSVC`.
 
@@ -139,19 +139,19 @@ class RandomFeatureSVC(MappedSVC):
 
     def _keep(self, fitted_map: RandomFeatures, weights: NDArray, intercept: NDArray) -> None:
         self.map_, self.sigma_ = fitted_map, fitted_map.sigma_
-        self.coef_, self.intercept_ = weights, intercept
+        self.map_coef_, self.intercept_ = weights, intercept
         self.model_bytes_ = weights.nbytes + intercept.nbytes
 
     def _scores(self, X: Any) -> NDArray:
-        return product(self.map_.transform(X), self.coef_.T) + self.intercept_
+        return product(self.map_.transform(X), self.map_coef_.T) + self.intercept_
 
     def add_to_graph(self, graph: Any, x: Any) -> None:
         """Add the outputs of the model to an ONNX graph."""
         outputs = self.map_.add_to_graph(graph, x)
-        self._add_outputs(graph, graph.affine(outputs, self.coef_.T, self.intercept_))
+        self._add_outputs(graph, graph.affine(outputs, self.map_coef_.T, self.intercept_))
 
     def _parts(self) -> tuple[dict[str, NDArray], dict[str, Any]]:
-        return {"coef": self.coef_}, {
+        return {"coef": self.map_coef_}, {
             "key": str(self.map_.key_),  # a text: not every reader of JSON keeps 64 bits
             "frequency_version": self.map_.frequency_version_,
             "map_version": MAP_VERSION,

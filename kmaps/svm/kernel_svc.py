@@ -337,11 +337,15 @@ class KernelSVC(ProbabilisticClassifier):
         file.check_estimator(cls)
         stored = read_kernel_svc(file)
         model = cls(**file.parameters)
-        model.sigma_, model.classes_ = stored.sigma, stored.classes
-        model.n_features_in_, model._probabilities = stored.n_features, stored.curves
+        model.sigma_ = stored.sigma
+        model.classes_ = stored.classes
+        model.n_features_in_ = stored.n_features
+        file.name_features(model)
+        model._probabilities = stored.curves
         model.support_vectors_ = csr_or_dense(stored.vectors, stored.n_features)
         model.dual_coef_ = csr_or_dense(stored.dual, len(stored.support)).T
-        model.support_, model.intercept_ = stored.support, stored.intercept
+        model.support_ = stored.support
+        model.intercept_ = stored.intercept
         model._count_bytes()
         return model
 

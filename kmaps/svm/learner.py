@@ -2,7 +2,7 @@
 
 import warnings
 from abc import ABCMeta, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
-from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
@@ -26,6 +25,7 @@ from kmaps.svm import reduction
 from kmaps.svm.losses import REDUCTIONS, Floats
 from kmaps.validation import validate_data
 
+_SHOWN_LABELS = 5  # in a message
 _FEWEST_ROWS = 64  # scored at once: each block makes the tables of very many problems again
 
 
@@ -157,15 +157,35 @@ def class_factors(
     """Return the factor on C of each of K classes.
 
     "balanced" makes all classes count the same: the sum of all weights over K times the sum of the
-    class's weights. A factor that is not positive and finite raises ConfigError; other mistakes
-    raise scikit-learn's ValueError.
+    class's weights. Labels of a dict are looked up as they are: "1" is not 1. A label that is no
+    class, where a class has no factor, and a factor that is not positive and finite raise
+    ConfigError.
     """
     if isinstance(class_weight, str) and class_weight == "balanced":
         return weights.sum() / (len(classes) * np.bincount(codes, weights, len(classes)))
-    factors = compute_class_weight(class_weight, classes=classes, y=classes[codes])
+    factors = np.ones(len(classes))
+    if isinstance(class_weight, Mapping):
+        unknown = [label for label in class_weight if label not in classes.tolist()]
+        missing = [label for label in classes.tolist() if label not in class_weight]
+        if unknown and missing:
+            raise ConfigError(
+                f"class_weight={class_weight!r}: has {_few(unknown)}, but the classes are "
+                f"{_few(classes.tolist())}; give the labels as they are in y"
+            )
+        factors = np.array([float(class_weight.get(label, 1.0)) for label in classes.tolist()])
+    elif class_weight is not None:
+        raise ConfigError(
+            f"class_weight={class_weight!r}: expected a factor for each class, 'balanced' or None"
+        )
     if not (np.isfinite(factors).all() and (factors > 0).all()):
         raise ConfigError(f"class_weight={class_weight!r}: expected positive, finite factors on C")
     return factors
+
+
+def _few(labels: list[Any]) -> str:
+    """Return the first labels as Python writes them, which shows what is text."""
+    shown = [repr(label) for label in labels[:_SHOWN_LABELS]]
+    return ", ".join(shown + ["…"] * (len(labels) > _SHOWN_LABELS))
 
 
 class ReducedClassifier(ClassifierMixin, Learner, metaclass=ABCMeta):
@@ -223,6 +243,7 @@ class ReducedClassifier(ClassifierMixin, Learner, metaclass=ABCMeta):
         if y.shape != (len(rows),):
             raise InputError(f"labels of shape {y.shape} for {len(rows)} rows: need one per row")
         self.n_features_in_ = rows.n_features
+        vars(self).pop("feature_names_in_", None)  # of a fit before
         return self._check_labels(y, sample_weight)
 
     def _check_labels(self, y: NDArray, sample_weight: ArrayLike | None) -> reduction.Labels:

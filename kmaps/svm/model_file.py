@@ -36,7 +36,7 @@ Size = int | tuple[int, ...] | None  # of one side of an array: a number, one of
 
 def write_model(
     path: str | Path,
-    estimator: object,
+    estimator: Any,
     parameters: Mapping[str, Any],
     arrays: Mapping[str, NDArray],
     *,
@@ -47,7 +47,8 @@ def write_model(
     """Write a fitted model to a file, which takes its name once it is complete.
 
     The file keeps the name of the estimator's class, by which it is loaded, ``parameters`` (its
-    arguments), ``fitted`` (what else was learnt) and ``record`` (how it was trained, which
+    arguments), ``fitted`` (what else was learnt), the names of the features, where the training
+    samples came with names, and ``record`` (how it was trained, which
     prediction does not need), in what JSON can hold; and when it was written, by which kmaps. The
     time, a second, is the only difference between two files of one model; where the environment
     variable ``SOURCE_DATE_EPOCH`` has one, it is taken. It raises InputError when the file exists
@@ -57,12 +58,13 @@ def write_model(
     for name, array in arrays.items():
         if array.dtype.hasobject:
             raise InputError(f"{name}: holds Python objects, which no model file may hold")
+    names = vars(estimator).get("feature_names_in_")
     header = {
         "format": FORMAT,
         "version": VERSION,
         "estimator": type(estimator).__name__,
         "parameters": dict(parameters),
-        "fitted": dict(fitted or {}),
+        "fitted": {**(fitted or {}), "feature_names": None if names is None else list(names)},
         "record": dict(record or {}),
         "written": {"time": _now(), "kmaps": import_module("kmaps").__version__},
     }
@@ -309,14 +311,23 @@ class ModelFile:
         return value
 
     def feature_names(self, n_features: int) -> NDArray | None:
-        """Return the names of the features, if the training samples came with some."""
+        """Return the names of the features, if the training samples came with some.
+
+        `kmaps train` writes the columns of its file into the record.
+        """
         names = self.fitted.get("feature_names")
-        if names is None:
-            return None
-        known = isinstance(names, list) and all(isinstance(name, str) for name in names)
-        if not known or len(names) != n_features:
-            raise self.damaged(f"feature_names: expected {n_features} texts, or none")
-        return np.array(names, object)
+        if names is not None:
+            if not _are_names(names, n_features):
+                raise self.damaged(f"feature_names: expected {n_features} texts, or none")
+            return np.array(names, object)
+        columns = self.record.get("columns")
+        return np.array(columns, object) if _are_names(columns, n_features) else None
+
+    def name_features(self, model: Any) -> None:
+        """Give a loaded model the names of its features, if the file has some."""
+        names = self.feature_names(model.n_features_in_)
+        if names is not None:
+            model.feature_names_in_ = names
 
     def whole(self, name: str, low: int, high: int) -> int:
         """Return a whole number among the learnt values, within a range."""
@@ -324,6 +335,12 @@ class ModelFile:
         if not is_whole(value, low, high):
             raise self.damaged(f"{name} is {value!r}, expected a whole number from {low} to {high}")
         return int(value)
+
+
+def _are_names(names: object, n_features: int) -> bool:
+    if not isinstance(names, list) or len(names) != n_features:
+        return False
+    return all(isinstance(name, str) for name in names)
 
 
 def _measures(size: int, wanted: Size) -> bool:

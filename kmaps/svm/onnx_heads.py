@@ -64,7 +64,9 @@ def _probabilities(graph: Graph, columns: Tensor, n_classes: int, curves: Any) -
         found = _isotonic(graph, columns, curves)
     else:
         exponents = graph.node("Add", graph.node("Mul", columns, curves.x), curves.p)
-        if curves.method == "temperature" and n_classes > 2:
+        if n_classes > 2:
+            if curves.method == "sigmoid":
+                exponents = _log_sigmoid(graph, exponents)
             return graph.node("Softmax", exponents, axis=1)
         found = graph.node("Sigmoid", exponents)
     if n_classes == 2:
@@ -76,6 +78,14 @@ def _probabilities(graph: Graph, columns: Tensor, n_classes: int, curves: Any) -
     divisor = graph.node("Where", some, total, one, dtype=np.float64)
     parts = graph.node("Div", found, divisor)
     return graph.node("Where", some, parts, equal, dtype=np.float64)
+
+
+def _log_sigmoid(graph: Graph, z: Tensor) -> Tensor:
+    """Return log(1 / (1 + exp(-z))) = min(z, 0) - log(1 + exp(-|z|)): no sigmoid becomes zero."""
+    small = graph.node("Exp", graph.node("Neg", graph.node("Abs", z)))
+    return graph.node(
+        "Sub", graph.node("Min", z, 0.0), graph.node("Log", graph.node("Add", small, 1.0))
+    )
 
 
 def _isotonic(graph: Graph, columns: Tensor, curves: Any) -> Tensor:

@@ -191,8 +191,11 @@ class Probabilities:
         if scores.ndim == 1:
             return np.column_stack([1 - found[:, 0], found[:, 0]])
         total = found.sum(axis=1, keepdims=True)
-        equal = np.full_like(found, 1 / found.shape[1])
-        return np.divide(found, total, out=equal, where=total > 0)
+        none = total == 0  # rows that no class wants, in double precision
+        rest = np.full_like(found, 1 / found.shape[1])
+        if self.method == "sigmoid" and none.any():
+            rest = _softmax(_log_sigmoid(self.x * columns + self.p))
+        return np.divide(found, total, out=rest, where=~none)
 
     @property
     def arrays(self) -> dict[str, NDArray]:
@@ -223,6 +226,10 @@ def read_curves(file: "ModelFile", given: Any, classes: NDArray) -> Probabilitie
 def _sigmoid(z: NDArray) -> NDArray:
     with np.errstate(over="ignore"):
         return 1 / (1 + np.exp(-z))
+
+
+def _log_sigmoid(z: NDArray) -> NDArray:
+    return np.minimum(z, 0) - np.log1p(np.exp(-np.abs(z)))
 
 
 def _softmax(z: NDArray) -> NDArray:

@@ -86,8 +86,8 @@ def test_the_model_solves_the_quadratic_programme(stored, loss):
     model = RandomFeatureSVC("exp-js", M, C=0.5, loss=loss, tol=1e-3).fit(X, y)
     Z = GeneralizedRBFMap("js", n_frequencies=M).fit(X).transform(X).astype(float)
     _, dual = machines.solve_dual(Z @ Z.T + 1, y.astype(float), np.full(N, 0.5), loss)
-    short = np.maximum(0, 1 - y * (Z @ model.coef_[0] + model.intercept_[0]))
-    square = (model.coef_**2).sum() + model.intercept_[0] ** 2
+    short = np.maximum(0, 1 - y * (Z @ model.map_coef_[0] + model.intercept_[0]))
+    square = (model.map_coef_**2).sum() + model.intercept_[0] ** 2
     primal = square / 2 + 0.5 * (short if loss == "hinge" else short**2).sum()
     assert model.duality_gap_[0] <= 1e-3
     assert -1e-5 < primal / dual - 1 < 1e-3
@@ -101,7 +101,7 @@ def test_several_classes_weights_and_threads(stored, multiclass):
         one = RandomFeatureSVC("exp-js", M, **options).fit(X, Y, weights)
     with threads(3):
         three = RandomFeatureSVC("exp-js", M, **options).fit(X, Y, weights)
-    assert (one.coef_ == three.coef_).all()
+    assert (one.map_coef_ == three.map_coef_).all()
     counted = np.repeat(np.arange(N), weights)
     repeated = RandomFeatureSVC("exp-js", M, sigma=one.sigma_, **options)
     repeated.fit(X[counted], Y[counted])

@@ -182,6 +182,16 @@ def test_scores_labels_and_probabilities(name, dtype):
         assert ("predict_proba" in found) == hasattr(model, "predict_proba")
 
 
+def test_sigmoids_that_are_nearly_zero_for_every_class():
+    """In a graph their sum was zero, and all classes had the same probability."""
+    model = kmaps.LiblinearSVC(probability="sigmoid").fit(PIXELS.astype(np.float64), DIGITS)
+    for factor in (20, 1e4):  # beyond 745, exp(-z) is zero in double precision, too
+        X = factor * NEW.astype(np.float64)
+        found, expected = run(model, X)["predict_proba"], model.predict_proba(X)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=CLOSE)
+        assert np.ptp(expected, axis=1).min() > 0.01
+
+
 ISOTONIC = {
     "ovr": kmaps.CodedSVC("chi2", probability="isotonic"),
     "ovo": kmaps.CodedSVC("chi2", multiclass="ovo", probability="isotonic"),

@@ -58,9 +58,9 @@ def test_it_is_as_liblinear_on_the_map(kernel, dtype):
         random_map = GeneralizedRBFMap(kernel.removeprefix("exp-"), n_frequencies=90, **of_map)
     Z = random_map.fit_transform(samples)
     expected = LiblinearSVC(tol=1e-7, max_iter=10**5, **settings).fit(Z, WORDS)
-    np.testing.assert_allclose(model.coef_, expected.coef_, atol=2e-3)
+    np.testing.assert_allclose(model.map_coef_, expected.coef_, atol=2e-3)
     np.testing.assert_allclose(model.intercept_, expected.intercept_, atol=2e-3)
-    assert model.coef_.dtype == model.intercept_.dtype == np.float32
+    assert model.map_coef_.dtype == model.intercept_.dtype == np.float32
     assert model.predict(samples).tolist() == expected.predict(Z).tolist()
     assert model.sigma_ == model.map_.sigma_ == random_map.sigma_
     assert model.model_bytes_ == 4 * 3 * 181
@@ -110,12 +110,12 @@ def test_rows_prepared_in_blocks():
     expected = RandomFeatureSVC("exp-js", 200, C=2.0).fit(X, Y)
     np.testing.assert_allclose(rows.outputs, expected.map_.transform(X), atol=1e-6)
     model.fit(rows, Y)
-    np.testing.assert_allclose(model.coef_, expected.coef_, atol=1e-2)
+    np.testing.assert_allclose(model.map_coef_, expected.coef_, atol=1e-2)
     np.testing.assert_allclose(model.decision_function(rows), model.decision_function(X), atol=1e-5)
     with pytest.raises(InputError, match=r"labels of shape \(149,\) for 150 rows: need one"):
         model.fit(rows, Y[1:])
     model.fit(model.prepare_rows(in_blocks(X, 150)), Y)  # a single block makes the very model
-    np.testing.assert_array_equal(model.coef_, expected.coef_)
+    np.testing.assert_array_equal(model.map_coef_, expected.coef_)
 
 
 def test_prepared_rows_are_single_and_taken_without_a_copy():

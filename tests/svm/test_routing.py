@@ -78,3 +78,31 @@ def test_selectors_find_the_feature_that_counts_with_their_defaults(learner):
     for selector in (RFE(learner), SelectFromModel(learner)):
         assert selector.fit(X, Y).get_support().tolist() == [True, False, False]
     assert selector.estimator_.feature_importances_.argmax() == 0
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        kmaps.LandmarkSVC(n_landmarks=6, sigma=1.0),
+        kmaps.RandomFeatureSVC(n_frequencies=3, sigma=1.0),
+    ],
+    ids=str,
+)
+def test_weights_of_outputs_are_no_weights_of_features(learner):
+    """With as many outputs as features, selectors took them for features."""
+    learner.fit(X, Y)
+    assert learner.map_coef_.shape == (1, 6)
+    with pytest.raises(AttributeError, match="map_coef_"):
+        _ = learner.coef_
+    for selector in (RFE(learner), SelectFromModel(learner)):
+        with pytest.raises(ValueError, match="coef_"):
+            selector.fit(X, Y).get_support()
+
+
+@pytest.mark.parametrize(
+    "model", [kmaps.CodedSVC, kmaps.CodedSVR, kmaps.CodedRidge, kmaps.CodedSVCCV]
+)
+@pytest.mark.parametrize("row_map", [kmaps.NystroemMap(), kmaps.HomogeneousMap(), "chi2"])
+def test_tags_say_whether_the_map_takes_negative_values(model, row_map):
+    positive_only = isinstance(row_map, kmaps.NystroemMap)
+    assert model(row_map).__sklearn_tags__().input_tags.positive_only == positive_only

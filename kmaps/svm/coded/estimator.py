@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kmaps._loops.forms import CodeRows
@@ -77,6 +77,12 @@ class CodedEstimator(Learner):
     def _checks(self) -> dict[str, Any]:
         dtypes = None if self.levels is not None else [np.float64, np.float32, np.uint8]
         return super()._checks | {"dtype": dtypes}
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        if isinstance(self.map, FeatureMap):
+            tags.input_tags.positive_only = self.map.__sklearn_tags__().input_tags.positive_only
+        return tags
 
     @property
     def _form(self) -> str:  # the form of the codes of samples
@@ -325,8 +331,7 @@ class CodedEstimator(Learner):
         check_is_fitted(self)
         parameters = {name: getattr(self, name) for name in self._stored}
         arrays = self.model_.arrays | self._own_arrays()
-        names = vars(self).get("feature_names_in_")
-        fitted = {"map": self._map_text, "feature_names": None if names is None else list(names)}
+        fitted = {"map": self._map_text}
         write_model(path, self, parameters, arrays, fitted=fitted, record=record, force=force)
 
     @property
@@ -360,9 +365,7 @@ class CodedEstimator(Learner):
         model.levels = None if model.model_.ends is not None else model.levels_
         model.n_features_in_ = model.model_.weights.shape[1]
         model.model_bytes_ = model.model_.nbytes
-        names = file.feature_names(model.n_features_in_)
-        if names is not None:
-            model.feature_names_in_ = names
+        file.name_features(model)
         return model
 
     def _take_own(self, file: ModelFile) -> int:
