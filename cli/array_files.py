@@ -13,8 +13,8 @@ from typing import IO, TYPE_CHECKING, Literal
 import click
 
 from kmaps.cli.completing import files
-from kmaps.cli.flags import COUNT, Number, say
-from kmaps.errors import ConfigError, InputError, KmapsError, one_line
+from kmaps.cli.flags import COUNT, Number, in_flags, say
+from kmaps.errors import ConfigError, FileNote, InputError, KmapsError, one_line
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,7 +54,15 @@ zero_based = click.option(
     "--zero-based",
     type=click.Choice(["auto", "true", "false"]),
     default="auto",
-    help="Whether indices of svm files count from 0. auto: if the model's did, or if 0 occurs.",
+    help="Whether indices of svm files count from 0. auto: if 0 occurs; for a model, they count "
+    "from 1 if its last index occurs, and other files are refused.",
+)
+header = click.option(
+    "--header",
+    type=click.Choice(["auto", "yes", "no"]),
+    default="auto",
+    help="Whether the first line of a csv file is a header. auto: by the file, which is refused "
+    "where its first line may be either.",
 )
 n_features = click.option(
     "--n-features", type=click.IntRange(1), help="Columns of svm files. [default: largest index]"
@@ -82,8 +90,46 @@ threads = click.option(
 )
 
 
-def counts_from_zero(given: str) -> bool | Literal["auto"]:
-    return "auto" if given == "auto" else given == "true"
+def opened(
+    path: str | Path,
+    form: str | None = None,
+    *,
+    name: str | None = None,
+    label_column: str | None,
+    zero_based: str,
+    header: str,
+    n_features: int | None = None,
+    model_names: Sequence[str] | None = None,
+    quiet: bool,
+) -> "Reader":
+    """Open a file of rows by the options of a command; print its notes, unless ``quiet``."""
+    from kmaps.io import open_reader
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FileNote)  # they are printed below
+        reader = open_reader(
+            path,
+            form,
+            n_features=n_features,
+            label_column=label_column,
+            zero_based=_choice(zero_based),
+            header=_choice(header),
+            model_names=model_names,
+            name=name,
+        )
+    if n_features is not None and not reader.certain_base:
+        raise InputError(
+            f"{reader.name}: neither index 0 nor index {n_features}, the last one, occurs, so its "
+            "indices may count from 0 or from 1; pass --zero-based true or --zero-based false"
+        )
+    for note in () if quiet else reader.notes:
+        say(f"note: {in_flags(note, click.get_current_context().command.params)}", err=True)
+    return reader
+
+
+def _choice(text: str) -> bool | Literal["auto"]:
+    """Return the value of an option with the values auto, true or yes, false or no."""
+    return "auto" if text == "auto" else text in ("true", "yes")
 
 
 def split_label_column(
@@ -139,23 +185,25 @@ def labelled_rows(
     label_column: str | None,
     input_format: str | None,
     zero_based: str,
+    header: str,
     n_features: int | None,
+    quiet: bool,
 ) -> Iterator[tuple["Reader", "NDArray | None"]]:
     """Yield rows to train on and their labels, None where they are in the file of the rows.
 
     Bad rows and labels are refused here; a read error inside the block becomes one line.
     """
-    from kmaps.io import open_reader
-
     own_column, column = split_label_column(label_column, labels)
     with input_file(source, target, input_format) as (path, name), as_input_error():
-        reader = open_reader(
+        reader = opened(
             path,
             input_format,
-            n_features=n_features,
-            label_column=own_column,
-            zero_based=counts_from_zero(zero_based),
             name=name,
+            label_column=own_column,
+            zero_based=zero_based,
+            header=header,
+            n_features=n_features,
+            quiet=quiet,
         )
         check_labelled(reader, labels)
         y = None if labels is None else given_labels(labels, column)

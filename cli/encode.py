@@ -23,7 +23,14 @@ if TYPE_CHECKING:
     from kmaps.maps import FeatureMap
 
 _NOT_THERE = (  # options without meaning on a cluster
-    *("dtype", "codes", "labels", "input_format", "zero_based", "output_format", "n_features"),
+    "dtype",
+    "codes",
+    "labels",
+    "input_format",
+    "zero_based",
+    "header",
+    "output_format",
+    "n_features",
     "memory",
 )
 
@@ -31,7 +38,8 @@ _NOT_THERE = (  # options without meaning on a cluster
 @click.command(
     cls=MapCommand,
     groups={
-        "Files": "labels label_column input_format output_format zero_based n_features force",
+        "Files": "labels label_column input_format output_format zero_based header n_features "
+        "force",
         "Computation": "dtype memory threads cluster",
     },
     epilog="""\b
@@ -63,6 +71,7 @@ Examples:
 @array_files.label_column
 @array_files.input_format
 @array_files.zero_based
+@array_files.header
 @click.option(
     "--output-format",
     metavar="FORMAT",
@@ -85,6 +94,7 @@ def command(
     label_column: str | None,
     input_format: str | None,
     zero_based: str,
+    header: str,
     output_format: str | None,
     n_features: int | None,
     memory: float,
@@ -108,19 +118,25 @@ def command(
         with connected(cluster, *_NOT_THERE), as_input_error(), once_each_warning(quiet):
             made = build_map(map_name, parameters)
             return encode_there(source, target, made, fit_on, label_column, force=force)
-    from kmaps.io import encode_file, open_reader, open_writer
+    from kmaps.io import encode_file, open_writer
     from kmaps.io import output_format as format_of
 
     array_files.check_paths(target, [source, fit_on, labels], force)
     own_column, column = array_files.split_label_column(label_column, labels)
     y = None if labels is None else array_files.given_labels(labels, column)
     form = format_of(target, output_format, labels=y is not None)
-    base = array_files.counts_from_zero(zero_based)
-    opened = partial(open_reader, n_features=n_features, label_column=own_column, zero_based=base)
+    opened = partial(
+        array_files.opened,
+        n_features=n_features,
+        label_column=own_column,
+        zero_based=zero_based,
+        header=header,
+        quiet=quiet,
+    )
     with array_files.input_file(source, target, input_format) as (path, name):
         reader = opened(path, input_format, name=name)
         fit_reader = opened(fit_on) if fit_on else reader
-        _check_rows(reader, fit_reader, y, silent=quiet or base != "auto")
+        _check_rows(reader, fit_reader, y, silent=quiet or zero_based != "auto")
         feature_map = build_map(map_name, parameters)
         if codes and not feature_map.has_codes:
             raise ConfigError(f"the {map_name} map has no codes; leave --codes out")

@@ -13,7 +13,6 @@ from kmaps.cli.array_files import check_labelled, check_paths, look_for
 from kmaps.cli.completing import files
 from kmaps.cli.flags import COMMAND_LINE, say
 from kmaps.cli.model_files import (
-    check_numbers,
     check_probabilities,
     data_for,
     load_trained,
@@ -67,6 +66,7 @@ Examples:
 )
 @array_files.input_format
 @array_files.zero_based
+@array_files.header
 @array_files.memory
 @array_files.threads
 @click.option("--force", is_flag=True, help="Replace the written files when they exist.")
@@ -131,7 +131,7 @@ def command(
                 reader, y, memory=int(memory * 1e6), progress=lambda _, *done: report(*done)
             )
             if trained.classes is None:
-                errors = _regression_errors(trained.model, rows, reader.name)
+                errors = _regression_errors(trained.model, rows)
                 say(json.dumps(errors, indent=2) if as_json else _error_lines(errors))
                 return
             evaluation = _evaluate(trained.model, rows)
@@ -224,13 +224,13 @@ def _evaluate(model: Any, rows: "LabelledRows") -> "Evaluation":
     return evaluate(rows.labels(model.classes_), scores, model.classes_, probabilities)
 
 
-def _regression_errors(model: Any, rows: "LabelledRows", name: str) -> dict[str, Any]:
+def _regression_errors(model: Any, rows: "LabelledRows") -> dict[str, Any]:
     """Compare predicted numbers with the true ones."""
     import numpy as np
     from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
 
     predicted = np.concatenate([model.predict(X) for X in rows.blocks()])
-    truth = check_numbers(rows.labels(), name)
+    truth = rows.targets()
     return {
         "rows": len(truth),
         "r2": float(r2_score(truth, predicted)) if len(np.unique(truth)) > 1 else None,

@@ -31,6 +31,7 @@ Examples:
 @click.option("--label-column", metavar="NAME", help="Column of labels to leave out.")
 @array_files.input_format
 @array_files.zero_based
+@array_files.header
 @click.option(
     "--row", "rows", type=click.IntRange(0), multiple=True, help="Row to show, from 0. [default: 0]"
 )

@@ -133,11 +133,18 @@ def in_flags(message: str, params: Iterable[click.Parameter]) -> str:
         if isinstance(param, click.Option) and param.name:
             flag = max(param.opts, key=len)
             given = rf"(?<![\w.-]){re.escape(param.name)}=('[^']*'|[^\s,:;()]+)"
-            message = re.sub(given, lambda found, flag=flag: _option(flag, found[1]), message)
+            words = param.type.choices if isinstance(param.type, click.Choice) else ()
+            message = re.sub(
+                given, lambda match, flag=flag, words=words: _option(flag, match[1], words), message
+            )
     return message
 
 
-def _option(flag: str, value: str) -> str:
+def _option(flag: str, value: str, words: Sequence[str] = ()) -> str:
+    """Return the option for a value; ``words`` are those that it takes for True and False."""
+    for word in ("true", "yes") if value == "True" else ("false", "no"):
+        if value in ("True", "False") and word in words:
+            return f"{flag} {word}"
     return flag if value == "True" else f"{flag} {value.strip(chr(39))}"
 
 

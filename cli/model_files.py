@@ -87,6 +87,7 @@ def data_for(
     label_column: str | None,
     input_format: str | None,
     zero_based: str,
+    header: str,
     quiet: bool,
 ) -> Iterator[tuple["Reader", "NDArray | None"]]:
     """Yield the rows of a file or of standard input for a model, and the labels of another file.
@@ -117,6 +118,7 @@ def data_for(
             name,
             label_column=own_column,
             zero_based=zero_based,
+            header=header,
             quiet=quiet,
         )
         if given is not None and reader.n_rows not in (None, len(given)):
@@ -132,36 +134,48 @@ def open_for(
     *,
     label_column: str | None,
     zero_based: str,
+    header: str,
     quiet: bool,
 ) -> "Reader":
     """Open data for a model; refuse data that do not match its training data."""
-    from kmaps.io import open_reader
-
-    base = trained.record.get("index_base")
-    from_zero = array_files.counts_from_zero(zero_based)
-    reader = open_reader(
+    n_features = trained.model.n_features_in_
+    reader = array_files.opened(
         path,
         form,
-        n_features=trained.model.n_features_in_,
-        label_column=label_column,
-        zero_based=True if from_zero == "auto" and base == 0 else from_zero,
         name=name,
+        label_column=label_column,
+        zero_based=zero_based,
+        header=header,
+        n_features=n_features,
+        model_names=trained.columns,
+        quiet=quiet,
     )
-    if reader.index_base == 0 and from_zero == "auto" and base == 1:
-        raise InputError(
-            f"{name}: has index 0, but {trained.file} was trained on indices from 1; pass "
-            "--zero-based true if this file's indices count from 0"
-        )
-    if not reader.certain_base:
-        raise InputError(
-            f"{name}: neither index 0 nor the last index occurs, so indices may count from 0 or "
-            f"from 1{', as in ' + trained.file if base == 1 else ''}: pass --zero-based true "
-            "or --zero-based false"
-        )
+    if zero_based == "auto" and reader.index_base is not None:
+        _check_index_base(trained, reader, quiet=quiet)
     check_columns(trained, reader, label_column)
     if not quiet:
         _compare_types(trained, reader)
     return reader
+
+
+def _check_index_base(trained: Trained, reader: "Reader", *, quiet: bool) -> None:
+    """Compare what a svm file shows its indices to count from with the training file.
+
+    The training file proves nothing about this one; but where this one has index 0 and the training
+    file had none, the columns of one of the two may be shifted.
+    """
+    trained_base = trained.record.get("index_base")
+    if reader.index_base == 0 and trained_base == 1:
+        raise InputError(
+            f"{reader.name}: has index 0, but {trained.file} was trained on indices from 1; pass "
+            "--zero-based true if this file's indices count from 0"
+        )
+    if reader.index_base == 1 and trained_base == 0 and not quiet:
+        say(
+            f"note: {reader.name}: its indices count from 1, as the last index occurs; those of "
+            f"{trained.file}'s training file counted from 0 (--zero-based)",
+            err=True,
+        )
 
 
 def _compare_types(trained: Trained, reader: "Reader") -> None:
@@ -205,13 +219,11 @@ def check_columns(
         )
 
 
-def check_numbers(y: "NDArray", name: str) -> "NDArray":
+def check_numbers(y: "NDArray", name: str, *, typed: bool = False) -> "NDArray":
     """Return the true numbers of a regression; refuse text."""
-    if y.dtype.kind == "U":
-        from kmaps.io import few_labels
+    from kmaps.io import target_numbers
 
-        raise InputError(f"{name}: its labels are text ({few_labels(y)}), the model's are numbers")
-    return y.astype(float)
+    return target_numbers(y, name, typed=typed)
 
 
 def say_formulas(classes: "NDArray", target: str) -> None:

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 
     from kmaps.io import PredictionWriter, Reader
 
-_NOT_THERE = ("scores", "proba", "input_format", "output_format", "zero_based", "memory")
+_NOT_THERE = ("scores", "proba", "input_format", "output_format", "zero_based", "header", "memory")
 """Options without a meaning on a cluster."""
 
 
 @click.command(
     cls=GroupedCommand,
     groups={
-        "Files": "labels label_column input_format output_format zero_based force",
+        "Files": "labels label_column input_format output_format zero_based header force",
         "Computation": "memory threads cluster",
     },
     epilog="""\b
@@ -58,6 +58,7 @@ Examples:
     help="Format of OUT: npy, npz, txt, csv, svm, parquet or arrow. [default: by its name]",
 )
 @array_files.zero_based
+@array_files.header
 @array_files.memory
 @array_files.threads
 @cluster_option
@@ -235,12 +236,11 @@ def _labels_of_file(reader: "Reader", y: "NDArray", classes: "NDArray | None") -
 
     from kmaps.io import check_label_kind, typed_labels
 
-    if y.dtype.kind == "U":
-        y = typed_labels(y, classes)
-    elif reader.index_base is not None and classes is not None:
+    if classes is None:
+        return model_files.check_numbers(y, reader.name, typed=reader.labels_typed)
+    y = typed_labels(y, classes, typed=reader.labels_typed)
+    if reader.index_base is not None:
         # Lines of svm files always have a label, even if the true one is unknown.
         return y if classes.dtype.kind != "U" and np.isin(y, classes).any() else None
-    if classes is None:
-        return model_files.check_numbers(y, reader.name)
     check_label_kind(y, classes)
     return y

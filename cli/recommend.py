@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 @click.command(
     cls=GroupedCommand,
     groups={
-        "Data": "labels label_column input_format zero_based n_features n_rows hold_out",
+        "Data": "labels label_column input_format zero_based header n_features n_rows hold_out",
         "Models": "max_bytes max_us exact_only",
         "Output": "plot out force as_json quiet",
     },
@@ -83,6 +83,7 @@ Examples:
 )
 @array_files.input_format
 @array_files.zero_based
+@array_files.header
 @array_files.n_features
 @click.option(
     "--threads",
@@ -158,7 +159,10 @@ def _sample(source: str, n_rows: int, folder: Path, quiet: bool, **contract: Any
     from kmaps.bench.recommend import draw_sample
     from kmaps.io import LabelledRows
 
-    with labelled_rows(source, "-", **contract) as (reader, y), stage_bars(quiet=quiet) as report:
+    with (
+        labelled_rows(source, "-", quiet=quiet, **contract) as (reader, y),
+        stage_bars(quiet=quiet) as report,
+    ):
         return draw_sample(LabelledRows(reader, y, progress=report), n_rows, folder)
 
 

@@ -26,7 +26,7 @@ from kmaps.errors import ConfigError, InputError
 if TYPE_CHECKING:
     from kmaps.io import Reader
 
-_NOT_THERE = ("folds", "hold_out", "input_format", "zero_based", "n_features", "memory")
+_NOT_THERE = ("folds", "hold_out", "input_format", "zero_based", "header", "n_features", "memory")
 """Options without a meaning on a cluster."""
 
 
@@ -188,6 +188,7 @@ Examples:
 @array_files.memory
 @array_files.input_format
 @array_files.zero_based
+@array_files.header
 @array_files.threads
 @cluster_option
 @click.option("--force", is_flag=True, help="Replace MODEL when it exists.")
@@ -209,6 +210,7 @@ def command(
     memory: float,
     input_format: str | None,
     zero_based: str,
+    header: str,
     cluster: str | None,
     force: bool,
     as_json: bool,
@@ -247,7 +249,9 @@ def command(
         label_column=label_column,
         input_format=input_format,
         zero_based=zero_based,
+        header=header,
         n_features=n_features,
+        quiet=quiet,
     ) as (reader, y):
         model = describe()
         facts = _trained(model, reader, y, costs, folds, hold_out, seed, memory, quiet)

@@ -52,6 +52,10 @@ class NothingMeasured(KmapsError):
     exit_code = 5
 
 
+class FileNote(UserWarning):
+    """What a reader decided on a file that does not say it, or left out of it."""
+
+
 _NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
 
 

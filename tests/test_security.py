@@ -44,7 +44,7 @@ def test_numbers_are_those_of_the_code():
     for number in (
         f"{yaml_text.MOST_CHARACTERS:,} characters",
         f"a depth of {yaml_text.MOST_DEPTH} and {yaml_text.MOST_NODES:,} values",
-        f"{text_files._LONGEST_LINE:,} bytes",
+        f"{text_files.LONGEST_LINE:,} bytes",
         f"and {archives.UNWANTED_BYTES >> 20} MiB",
         f"{transfer._LEAST_RATE:,} bytes per second",
         f"more than {transfer._PATIENCE_S} s",

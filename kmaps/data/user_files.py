@@ -53,6 +53,7 @@ class UserFiles:
     id_column: str | None = None
     image_column: str | None = None
     zero_based: bool | Literal["auto"] = "auto"
+    header: bool | Literal["auto"] = "auto"
 
     @property
     def aside(self) -> dict[str, str]:
@@ -71,6 +72,8 @@ class UserFiles:
             "columns": [self.label_column, self.image_column, self.aside],
             "zero_based": self.zero_based,
         }
+        if self.header != "auto":
+            how["header"] = self.header
         digests = {"how": hashlib.sha256(json.dumps(how, sort_keys=True).encode()).hexdigest()}
         # These names do not depend on the places of the files.
         files = {f"rows {part}": path for part, path in self.rows.items() if not path.is_dir()}

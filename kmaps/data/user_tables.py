@@ -17,7 +17,7 @@ from kmaps.data.user_files import UserFiles
 from kmaps.errors import DataError, InputError
 from kmaps.matrices import AnyMatrix
 
-_READING = 1  # raise it when the same files give other samples: tables are then read again
+_READING = 2  # raise it when the same files give other samples: tables are then read again
 
 
 def load_user_files(files: UserFiles, *, data_dir: str | Path | None = None) -> Dataset | Table:
@@ -27,7 +27,8 @@ def load_user_files(files: UserFiles, *, data_dir: str | Path | None = None) -> 
 
 def _images(files: UserFiles) -> Dataset:
     listed = {part: files.listed(part) for part in files.rows}
-    y, classes = _classes_of({part: one.labels for part, one in listed.items()}, files.name)
+    labels = {part: _Labels(images.labels) for part, images in listed.items()}
+    y, classes = _classes_of(labels, files.name)
     groups, clusters = _groups_of(
         files, {part: (one.aside, len(one.names)) for part, one in listed.items()}
     )
@@ -51,7 +52,8 @@ def _write(files: UserFiles, folder: Path) -> None:
     if files.digest_now() != files.digest:
         raise DataError(f"{files.name}: its files changed while they were read; try again")
     parts = _read_parts(files)
-    y, classes = _classes_of({part: rows.y for part, rows in parts.items()}, files.name)
+    labels = {part: _Labels(rows.y, rows.typed) for part, rows in parts.items()}
+    y, classes = _classes_of(labels, files.name)
     sizes = {part: (rows.aside, len(rows.y)) for part, rows in parts.items()}
     groups, clusters = _groups_of(files, sizes)
     arrays = {"y": y, "classes": np.array(classes), "groups": groups}
@@ -94,21 +96,37 @@ def _groups_of(
     return given, clusters
 
 
-def _classes_of(labels: Mapping[Any, NDArray], name: str) -> tuple[NDArray[np.int64], tuple]:
+@dataclass(frozen=True)
+class _Labels:
+    """The labels of one part, and whether their file gives their type."""
+
+    y: NDArray
+    typed: bool = False
+
+
+def _classes_of(labels: Mapping[Any, _Labels], name: str) -> tuple[NDArray[np.int64], tuple]:
     """Return the labels of all parts as numbers from 0, and the sorted classes they stand for."""
-    texts = {part: given.dtype.kind == "U" for part, given in labels.items()}
-    if all(texts.values()):
-        every = io.typed_labels(np.concatenate([*labels.values()]))
-    elif any(texts.values()):
-        listed = " and ".join(
-            f"{part} {io.few_labels(np.unique(given))}" for part, given in labels.items()
-        )
-        raise InputError(
-            f"{name}: the labels are text in one part and numbers in the other ({listed}); use one "
-            "form"
-        )
+    numbers = [part.y for part in labels.values() if part.y.dtype.kind != "U"]
+    if numbers and len(numbers) < len(labels):
+        # Text without a type is read as the numbers of the other part are.
+        classes = np.concatenate(numbers)
+        as_numbers = [
+            io.typed_labels(part.y, classes, typed=part.typed) for part in labels.values()
+        ]
+        if any(y.dtype.kind == "U" for y in as_numbers):
+            listed = " and ".join(
+                f"{part} {io.few_labels(np.unique(of_part.y))}" for part, of_part in labels.items()
+            )
+            raise InputError(
+                f"{name}: the labels are text in one part and numbers in the other ({listed}); use "
+                "one form"
+            )
+        every = np.concatenate(as_numbers)
     else:
-        every = io.whole_labels(np.concatenate([*labels.values()]))
+        typed = any(part.typed for part in labels.values())
+        every = io.typed_labels(
+            np.concatenate([part.y for part in labels.values()]), None, typed=typed
+        )
     classes, y = np.unique(every, return_inverse=True)
     if len(classes) < 2:
         raise InputError(
@@ -124,10 +142,14 @@ def _classes_of(labels: Mapping[Any, NDArray], name: str) -> tuple[NDArray[np.in
 
 @dataclass(frozen=True)
 class _Rows:
-    """The content of one part's files: samples, labels (text of text files), further columns."""
+    """The content of one part's files: samples, labels (text of text files), further columns.
+
+    ``typed`` says whether the file of the labels gives their type.
+    """
 
     X: AnyMatrix
     y: NDArray
+    typed: bool
     aside: Mapping[str, NDArray]
 
 
@@ -158,6 +180,7 @@ def _open(files: UserFiles, part: str, n_features: int | None = None) -> io.Read
         label_column=None if labels else files.label_column,
         aside=[] if _holds_columns(labels) else list(files.aside.values()),
         zero_based=files.zero_based,
+        header=files.header,
     )
 
 
@@ -200,7 +223,9 @@ def _read_part(files: UserFiles, part: str, reader: io.Reader) -> _Rows:
             "has them (label_column)"
         )
     X, y, aside = io.read_whole(reader, dtype=np.dtype(np.float32))
+    typed = reader.labels_typed
     if labels is not None:
+        typed = labels.suffix.lower() == ".npy"
         # Labels of text files stay text: only all parts together show their type.
         y = io.read_labels(labels, column=files.label_column, classes=np.array([""]))
         if _holds_columns(labels):
@@ -211,4 +236,4 @@ def _read_part(files: UserFiles, part: str, reader: io.Reader) -> _Rows:
             raise InputError(
                 f"{labels}: {len(values)} {what}, but {reader.name} has {X.shape[0]} rows"
             )
-    return _Rows(X, y, aside)
+    return _Rows(X, y, typed, aside)

@@ -13,6 +13,7 @@ from .labels import label_line as label_line
 from .labels import label_texts as label_texts
 from .labels import read_columns as read_columns
 from .labels import read_labels as read_labels
+from .labels import target_numbers as target_numbers
 from .labels import typed_labels as typed_labels
 from .labels import whole_labels as whole_labels
 from .predictions import PredictionWriter as PredictionWriter

@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.errors import InputError, KmapsError
+from kmaps.io import tables
 from kmaps.io.labels import check_label, check_labels, find_column
 from kmaps.io.reader import Block, Reader
 
+_FEW_ROWS = 20
 _BUFFER = 1 << 16  # bytes of a column that are read at a time; without it, a row group is
 
 
@@ -36,7 +38,13 @@ class ArrowReader(Reader):
     n_rows: int
 
     def __init__(
-        self, path: Path, name: str, label_column: str | None = None, aside: Sequence[str] = ()
+        self,
+        path: Path,
+        name: str,
+        label_column: str | None = None,
+        aside: Sequence[str] = (),
+        *,
+        model_names: Sequence[str] | None = None,
     ) -> None:
         super().__init__(path, name, label_column, aside)
         with self._opened() as file:
@@ -48,12 +56,37 @@ class ArrowReader(Reader):
                 for place, column in enumerate(schema.names)
                 if place not in self._texts.values() and column not in index
             ]
+            self._leave_out_index(schema, model_names or ())
             types = [self._number_type(schema.field(place)) for place in self._places]
             self.columns = [schema.names[place] for place in self._places]
         if not types:
             raise self._refuse("has no column of numbers")
         self._take_shape(np.result_type(*types), (self.n_rows, len(types)))
         self.row_bytes = 2 * self.n_features * self.dtype.itemsize
+
+    def _leave_out_index(self, schema: Any, model_names: Sequence[str]) -> None:
+        """Leave out the columns that hold a row index by their names, and note it."""
+        import pyarrow as pa
+
+        features = [schema.names[place] for place in self._places]
+        left_out = [
+            self._places[number]
+            for number in tables.index_columns(features)
+            if features[number] not in model_names
+        ]
+        for place in left_out:
+            # The values of such a column may be fractions.
+            is_float = pa.types.is_floating(schema.field(place).type)
+            values = self._first_texts(place) if is_float else []
+            self._note(tables.index_note(self.name, schema.names[place], place, values))
+        self._places = [place for place in self._places if place not in left_out]
+
+    def _first_texts(self, place: int) -> list[str]:
+        """Return the first values of a column as text."""
+        with self._opened() as file:
+            batch = next(iter(file.batches(_FEW_ROWS)), None)
+        values = [] if batch is None else batch.column(place).to_pylist()
+        return [repr(value) for value in values]
 
     def _number_type(self, field: Any) -> np.dtype:
         """Return the type of the values of a column; refuse one that holds no numbers."""

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterator
 
+import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.errors import InputError
 from kmaps.io.digest import RunningDigest
-from kmaps.io.labels import joined_labels
+from kmaps.io.labels import joined_labels, target_numbers
 from kmaps.io.reader import Reader
 from kmaps.io.stream import MEMORY, Rows, read_blocks, sample_rows
 
@@ -97,14 +98,25 @@ class LabelledRows:
     def labels(self, classes: NDArray | None = None) -> NDArray:
         """Return the label of each row; labels in the file itself come once all blocks were read.
 
-        Labels of text files become numbers if all are numbers, unless they are for a model whose
-        ``classes`` are text (:func:`kmaps.io.typed_labels`).
+        :func:`kmaps.io.typed_labels` decides on their type, also for the ``classes`` of a model.
         """
         if self._y is not None:
             return self._y
         if not self._read:
             raise InputError(f"{self._reader.name}: its labels are known once its blocks are read")
-        return joined_labels(self._read, classes)
+        return joined_labels(self._read, classes, typed=self._reader.labels_typed)
+
+    def targets(self) -> NDArray:
+        """Return the label of each row as a number, for a regression; refuse text.
+
+        Labels in the file itself come once all blocks were read.
+        """
+        if self._y is not None:
+            return target_numbers(self._y, self._reader.name)
+        if not self._read:
+            raise InputError(f"{self._reader.name}: its labels are known once its blocks are read")
+        labels = np.concatenate(self._read)
+        return target_numbers(labels, self._reader.name, typed=self._reader.labels_typed)
 
     def _check(self) -> None:
         """Refuse labels that are not as many as the rows, once these are counted."""

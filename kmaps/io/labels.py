@@ -1,6 +1,5 @@
 """Labels in separate files, ``.npy``, ``.txt`` or ``.csv``; text or numbers."""
 
-import csv
 import os
 from collections.abc import Sequence
 from math import isfinite
@@ -11,11 +10,14 @@ from numpy.typing import NDArray
 
 from kmaps.errors import InputError, one_line, printable, suggest
 from kmaps.io.atomic import check_source, read_text
+from kmaps.io.content import check_content
 from kmaps.io.reader import read_header
+from kmaps.io.tables import BLANKS, find_separator, is_number, split_fields
 
 _LONGEST = 1 << 12  # characters of a label
 _FORMULAS = ("=", "+", "-", "@")  # beginnings that spreadsheets take for a formula
-BLANKS = " \t\n\r\v\f"  # blanks in the sense of bytes; text has more
+_FIRST_LINES = 20  # by which separators are recognised
+_EXACT = 2**53  # beyond, floating point skips whole numbers
 
 
 def read_labels(
@@ -37,7 +39,8 @@ def read_labels(
     Returns
     -------
     ndarray, shape (n,)
-        Whole numbers as integers. From text files numbers, if all of them are.
+        Whole numbers as integers. From text files numbers, if each is written as numbers are
+        (:func:`typed_labels`).
 
     Raises
     ------
@@ -62,7 +65,7 @@ def read_labels(
     if column is not None and form != ".csv":
         raise InputError(f"{path}: has no columns with names; leave label_column={column} out")
     if form == ".npy":
-        return _read_npy(path)
+        return typed_labels(_read_npy(path), classes, typed=True)
     return typed_labels(_read_text(path, form, column, classes), classes)
 
 
@@ -84,7 +87,7 @@ def _read_npy(path: str | Path) -> NDArray:
             "numbers or words"
         )
     check_labels(labels, path)
-    return whole_labels(labels)
+    return labels
 
 
 def check_labels(labels: NDArray, path: str | Path) -> None:
@@ -115,31 +118,48 @@ def read_columns(path: str | Path, columns: Sequence[str]) -> dict[str, NDArray]
     ...     read_columns(f"{folder}/a.csv", ["kind"])["kind"].tolist()
     ['cat']
     """
-    rows = [(number, split_fields(line)) for number, line in _lines(path)]
+    rows = _rows(path)
     if len(rows) < 2:
         raise InputError(f"{path}: expected a header and one row per line")
-    found = {}
+    header = rows[0][1]
+    texts_of = {}
     for column in columns:
-        place = find_column(rows[0][1], column, str(path))
-        texts = [(number, row[place] if place < len(row) else "") for number, row in rows[1:]]
-        what = f"column {column!r}"
-        found[column] = np.array([check_label(text, f"{path}:{n}", what) for n, text in texts])
-    return found
+        place = find_column(header, column, str(path))
+        texts = []
+        for number, row in rows[1:]:
+            text = row[place] if place < len(row) else ""
+            texts.append(check_label(text, f"{path}:{number}", f"column {column!r}"))
+        texts_of[column] = np.array(texts)
+    return texts_of
+
+
+def _rows(path: str | Path, *, blanks: bool = True) -> list[tuple[int, list[str]]]:
+    """Return the fields of the lines of a ``.csv`` that are not blank, numbered from 1.
+
+    ``blanks`` says whether blanks may separate fields.
+    """
+    lines = _lines(path)
+    separator = find_separator([line for _, line in lines[:_FIRST_LINES]], blanks=blanks)
+    return [(number, split_fields(line, separator)) for number, line in lines]
 
 
 def _lines(path: str | Path) -> list[tuple[int, str]]:
     """Return the lines of a text file that are not blank, numbered from 1."""
+    check_source(path)
+    check_content(path, str(path), "text")
     lines = enumerate(read_text(path).split("\n"), 1)
     return [(number, line) for number, line in lines if line.strip(BLANKS)]
 
 
 def _read_text(path: str | Path, form: str, column: str | None, classes: NDArray | None) -> NDArray:
     """Return the labels of a text file as text."""
-    lines = _lines(path)
     if form == ".csv":
-        rows = [(number, split_fields(line)) for number, line in lines]
+        # A text of several words is one label, unless a column is named.
+        rows = _rows(path, blanks=column is not None)
         place, rows = _label_place(path, rows, column, classes)
         lines = [(number, row[place] if place < len(row) else "") for number, row in rows]
+    else:
+        lines = _lines(path)
     labels = [check_label(line.strip(BLANKS), f"{path}:{number}") for number, line in lines]
     if not labels:
         raise InputError(f"{path}: holds no labels, expected one per line")
@@ -168,17 +188,6 @@ def _label_place(
     return 0, rows[int(titled and len(rows) > 1) :]
 
 
-def split_fields(line: str) -> list[str]:
-    """Return the fields of a line of comma-separated values, without quotes and blanks around."""
-    lines = iter([line.strip("\r\n"), ""])
-    try:
-        fields = next(csv.reader(lines, skipinitialspace=True), [])
-        closed = next(lines, None) is not None  # otherwise csv looked for the end of a quote
-    except csv.Error:  # a field longer than csv's limit, or with a line end
-        closed = False
-    return [field.strip(BLANKS) for field in (fields if closed else line.split(","))]
-
-
 def find_column(header: list[str], name: str, path: str) -> int:
     """Return the place of the column with a name."""
     if header.count(name) != 1:
@@ -200,44 +209,128 @@ def check_label(text: str, place: str, what: str = "the label") -> str:
     return text
 
 
-def is_number(text: str) -> bool:
-    """Return whether a text is a number, as files have it (Python's 1_0 and ١ are none)."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return text.isascii() and "_" not in text
+def typed_labels(
+    labels: NDArray, classes: NDArray | None = None, *, typed: bool = False
+) -> NDArray:
+    """Return labels in their type: what every reader of labels decides, it decides here.
 
+    Numbers stay numbers; whole ones become integers. Text stays text where its file says that it is
+    text (``typed``). Otherwise, without ``classes``, it becomes numbers only if each number,
+    written again, is the same text, so that ``01`` and ``1``, or ``1`` and ``1.0``, stay two
+    classes. With the ``classes`` of a model, labels are read as these are: for classes of text they
+    stay text, of which a class as :func:`label_texts` writes it becomes the class again, also True
+    and False; for classes of numbers they become numbers if each is one.
 
-def typed_labels(labels: NDArray, classes: NDArray | None = None) -> NDArray:
-    """Return labels from a text file, which does not say their type: numbers, if all are.
+    Parameters
+    ----------
+    labels : ndarray, shape (n,)
+        Labels as a file has them.
+    classes : ndarray, optional
+        The labels of a model that these are for.
+    typed : bool
+        Whether the file gives the type of its labels, as ``.npy``, ``.npz``, Parquet and Arrow do.
 
-    For a model whose ``classes`` are text they stay text, so that '1' is a class next to 'a' even
-    where no other occurs; a class as :func:`label_texts` writes it becomes the class again, also
-    True and False.
+    Returns
+    -------
+    ndarray, shape (n,)
+        Text, integers, floating-point numbers or truth values.
 
     Examples
     --------
-    >>> typed_labels(np.array(["1", "2.0"])), typed_labels(np.array(["1", "x"]))
-    (array([1, 2]), array(['1', 'x'], dtype='<U1'))
+    >>> typed_labels(np.array(["1", "2"])), typed_labels(np.array(["01", "1"]))
+    (array([1, 2]), array(['01', '1'], dtype='<U2'))
     >>> typed_labels(np.array(["1", "1"]), classes=np.array(["1", "a"]))
     array(['1', '1'], dtype='<U1')
+    >>> typed_labels(np.array(["1.0"]), classes=np.array([1, 2]))
+    array([1])
+    >>> typed_labels(np.array(["1", "2"]), typed=True)
+    array(['1', '2'], dtype='<U1')
     """
+    if labels.dtype.kind != "U":
+        return whole_labels(labels)
+    if typed:
+        return labels
     if classes is not None and classes.dtype.kind in "Ub":
         by_text = dict(zip(label_texts(classes), classes.tolist(), strict=True))
         if classes.dtype.kind == "U":
             return np.array([by_text.get(label, label) for label in labels.tolist()], str)
         if by_text.keys() >= set(labels.tolist()):
             return np.array([by_text[label] for label in labels.tolist()], bool)
-    if not all(is_number(label) for label in np.unique(labels).tolist()):
+    distinct, places = np.unique(labels, return_inverse=True)
+    texts = distinct.tolist()
+    if not all(is_number(text) for text in texts):
         return labels
-    return whole_labels(labels.astype(np.float64))
+    numbers = [_number_of(text) for text in texts]
+    whole = all(isinstance(number, int) and abs(number) < 2**63 for number in numbers)
+    values = np.array(numbers, np.int64 if whole else np.float64)
+    written = [label_text(value) for value in values.tolist()]
+    if classes is None and written != texts:
+        return labels
+    # Two numbers that floating point cannot tell apart are two classes.
+    if len(np.unique(values)) < len(set(numbers)):
+        return labels
+    return values[places]
 
 
-def joined_labels(parts: Sequence[NDArray], classes: NDArray | None = None) -> NDArray:
-    """Return the labels of some blocks as one array; text becomes numbers if all of it is."""
-    labels = np.concatenate(parts)
-    return typed_labels(labels, classes) if labels.dtype.kind == "U" else whole_labels(labels)
+def _number_of(text: str) -> int | float:
+    """Return a text as a number, a whole one exactly."""
+    try:
+        return int(text)
+    except ValueError:
+        number = float(text)
+        return int(number) if abs(number) <= _EXACT and number % 1 == 0 else number
+
+
+def label_text(label: object) -> str:
+    """Return the text of a label: whole numbers without a point.
+
+    Examples
+    --------
+    >>> label_text(2.0), label_text(0.5), label_text("007")
+    ('2', '0.5', '007')
+    """
+    if isinstance(label, float) and abs(label) <= _EXACT and label % 1 == 0:
+        return str(int(label))
+    return str(label)
+
+
+def joined_labels(
+    parts: Sequence[NDArray], classes: NDArray | None = None, *, typed: bool = False
+) -> NDArray:
+    """Return the labels of some blocks as one array, in their type (`typed_labels`)."""
+    return typed_labels(np.concatenate(parts), classes, typed=typed)
+
+
+def target_numbers(labels: NDArray, name: str, *, typed: bool = False) -> NDArray[np.float64]:
+    """Return the labels of a file as the numbers of a regression.
+
+    Parameters
+    ----------
+    labels : ndarray, shape (n,)
+        Labels as a file has them, text or numbers.
+    name : str
+        What messages call the file.
+    typed : bool
+        Whether the file gives the type of its labels (:func:`typed_labels`).
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+
+    Raises
+    ------
+    InputError
+        When a label is no number.
+
+    Examples
+    --------
+    >>> target_numbers(np.array(["1", "2.50"]), "y.txt")
+    array([1. , 2.5])
+    """
+    numbers = typed_labels(labels, np.zeros(1), typed=typed)
+    if numbers.dtype.kind == "U":
+        raise InputError(f"{name}: its labels are text ({few_labels(labels)}), expected numbers")
+    return numbers.astype(np.float64)
 
 
 def check_label_kind(y: NDArray, classes: NDArray) -> None:
@@ -305,8 +398,8 @@ def label_texts(classes: NDArray) -> list[str]:
     ['a\\nb', 'a\\\\nb']
     """
     labels = classes.tolist()
-    texts = [str(label) for label in labels]
-    if all(label_line(label) == text for label, text in zip(labels, texts, strict=True)):
+    texts = [label_text(label) for label in labels]
+    if all(label_line(text) == text for text in texts):
         return texts
     return [label_line(text.replace("\\", "\\\\")) for text in texts]
 

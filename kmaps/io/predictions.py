@@ -60,7 +60,7 @@ class PredictionWriter:
             for what, values in {"labels": labels, **tables}.items():
                 self._writer.append(what, values)
             return
-        if labels.dtype.kind == "U" and self._texts:
+        if labels.dtype.kind in "Uf" and self._texts:
             labels = np.array([self._texts[label] for label in labels.tolist()])
         rows = np.hstack([*tables.values()]) if tables else None
         names = [] if self._classes is None else column_names(self._classes, tables)

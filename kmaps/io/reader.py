@@ -32,7 +32,7 @@ class Block:
     start: int
     X: AnyMatrix
     y: NDArray | None = None
-    lines: list[int] | None = None
+    lines: Sequence[int] | None = None
     aside: dict[str, NDArray] = field(default_factory=dict)
 
 
@@ -58,6 +58,10 @@ class Reader(ABC):
         The first index, 0 or 1, where the format has indices.
     certain_base : bool
         Whether the file, or the caller, states the first index.
+    labels_typed : bool
+        Whether the file gives the type of its labels: text in it is no number.
+    notes : list of str
+        What was decided on the file where it does not say it, and what is left out, a line each.
     dtype : dtype
         Type of the values.
     row_bytes : int
@@ -75,11 +79,14 @@ class Reader(ABC):
     columns: list[str] | None = None
     index_base: int | None = None
     certain_base = True
+    labels_typed = True
 
     def __init__(
         self, path: Path, name: str, label_column: str | None = None, aside: Sequence[str] = ()
     ) -> None:
-        self.path, self.name = path, name
+        self.path = path
+        self.name = name
+        self.notes: list[str] = []
         self.done = self.total = 0
         self._label_column = label_column
         # Labels and columns set aside are no features.
@@ -89,6 +96,14 @@ class Reader(ABC):
     @abstractmethod
     def blocks(self, rows: int, values: int) -> Iterator[Block]:
         """Read from the start, at most ``rows`` rows (and, if sparse, ``values`` values) a time."""
+
+    def place_of(self, column: int) -> int:
+        """Return the place in the file, from 0, of a feature's column."""
+        return column
+
+    def _note(self, line: str | None) -> None:
+        if line is not None:
+            self.notes.append(f"{self.name}: {line}")
 
     def _called(self, column: str) -> str:
         return "the label" if column == self._label_column else f"column {column!r}"
@@ -134,7 +149,10 @@ def finite_block(reader: Reader, block: Block, dtype: np.dtype | None) -> AnyMat
     if np.isfinite(given):
         problem = f"is {given}, too large for {X.dtype}; pass dtype=float64"
     if block.lines:
-        raise InputError(f"{reader.name}:{block.lines[row]}: column {column + 1} {problem}")
+        place = reader.place_of(column) + 1
+        named = f" in {reader.columns[column]!r}" if reader.columns else ""
+        problem = f"column {place} {problem}{named}"
+        raise InputError(f"{reader.name}:{block.lines[row]}: {problem}")
     raise InputError(f"{reader.name}: X[{block.start + row}, {column}] {problem}")
 
 

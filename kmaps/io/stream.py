@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.checks import check_whole
-from kmaps.errors import InputError
+from kmaps.errors import FileNote, InputError
 from kmaps.io.atomic import atomic_file, check_source, refuse_terminal, standard_output
+from kmaps.io.content import check_content
 from kmaps.io.reader import LARGEST_WIDTH, Reader, finite_block
 from kmaps.io.writers import WRITERS, Writer
 from kmaps.matrices import AnyMatrix, issparse, stacked
@@ -21,8 +22,8 @@ READERS: Registry[Callable[..., Reader]] = Registry(
     {
         "npy": "kmaps.io.numpy_files.NpyReader",
         "npz": "kmaps.io.numpy_files.open_npz",
-        "csv": "kmaps.io.text_files.CsvReader",
-        **dict.fromkeys(("svm", "libsvm"), "kmaps.io.text_files.SvmReader"),
+        "csv": "kmaps.io.csv_files.CsvReader",
+        **dict.fromkeys(("svm", "libsvm"), "kmaps.io.svm_files.SvmReader"),
         **dict.fromkeys(("parquet", "arrow", "feather"), "kmaps.io.arrow_files.ArrowReader"),
     }
 )
@@ -73,6 +74,8 @@ def open_reader(
     label_column: str | None = None,
     aside: Sequence[str] = (),
     zero_based: bool | Literal["auto"] = "auto",
+    header: bool | Literal["auto"] = "auto",
+    model_names: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Reader:
     """Open an array file for reading block by block.
@@ -91,14 +94,25 @@ def open_reader(
         Columns, or arrays of a npz file, that are no features: blocks have them apart, as text.
     zero_based : bool or "auto"
         Whether the indices of a svm file count from 0; "auto": they do when 0 occurs.
+    header : bool or "auto"
+        Whether the first line of a csv file is a header; "auto": the file decides, and is refused
+        where its first line may be either.
+    model_names : sequence of str, optional
+        The names of the columns that a model was trained on: in a csv file a first line of these is
+        a header, and none of these columns is left out.
     name : str, optional
         What messages call the file; by default its path.
+
+    Returns
+    -------
+    Reader
+        Its ``notes`` are the lines that a user should see; they are warnings (`FileNote`) too.
 
     Raises
     ------
     InputError
-        When the file is missing, of an unknown format, damaged, or holds no matrix of numbers; for
-        a label column that there is not.
+        When the file is missing, of an unknown format, compressed, damaged, or holds no matrix of
+        numbers; for a label column that there is not; where it can be read in two ways.
     """
     chosen = format_of(path, READERS, form)
     check_source(path)
@@ -107,11 +121,23 @@ def open_reader(
     named = [f"label_column={label_column}"] if label_column is not None else list(aside)
     if named and chosen in _WITHOUT_NAMES:
         raise InputError(f"{shown}: {chosen} has no columns with names; leave {named[0]} out")
+    check_content(path, shown, chosen)
+    opened = READERS[chosen]
     if chosen == "npy":
-        return READERS[chosen](Path(path), shown)
-    if chosen in ("svm", "libsvm"):
-        return READERS[chosen](Path(path), shown, n_features, zero_based)
-    return READERS[chosen](Path(path), shown, label_column, aside)
+        reader = opened(Path(path), shown)
+    elif chosen in ("svm", "libsvm"):
+        reader = opened(Path(path), shown, n_features, zero_based)
+    elif chosen == "csv":
+        reader = opened(
+            Path(path), shown, label_column, aside, header=header, model_names=model_names
+        )
+    elif chosen == "npz":
+        reader = opened(Path(path), shown, label_column, aside)
+    else:
+        reader = opened(Path(path), shown, label_column, aside, model_names=model_names)
+    for note in reader.notes:
+        warnings.warn(note, FileNote, stacklevel=2)
+    return reader
 
 
 @contextmanager
@@ -273,6 +299,8 @@ def encode_file(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the first row is read again
         encoded = encode(first_row(reader, dtype))
+    # Labels that are given have their type already.
+    writer.labels_typed = labels is not None or reader.labels_typed
     keeps_sparse = issparse(encoded) and writer.keeps_sparse
     limits = _limits(reader, encoded.shape[1], dense=not keeps_sparse, memory=memory)
     n_rows = 0

@@ -34,6 +34,7 @@ class Writer(ABC):
     keeps_sparse = False  # whether zeros are left out
     keeps_labels = True
     streams = False
+    labels_typed = False  # whether labels that are text stay text
 
     def __init__(self, file: BinaryIO, target: Path, n_rows: int | None = None) -> None:
         self._file, self._target, self._n_rows = file, target, n_rows
@@ -162,7 +163,7 @@ class NpzWriter(Writer):
         if "data" in self._parts:
             self.whole |= {"shape": np.array(self._shape, np.int64), "format": np.array(b"csr")}
         if self._labels:
-            self.whole["y"] = joined_labels(self._labels)
+            self.whole["y"] = joined_labels(self._labels, typed=self.labels_typed)
         with self._files, zipfile.ZipFile(self._file, "w", zipfile.ZIP_STORED) as archive:
             for name, (part, stream) in self._parts.items():
                 stream.finish()
@@ -187,7 +188,7 @@ class SvmWriter(Writer):
             raise InputError("svm files need rows: got labels alone")
         labels = np.zeros(Z.shape[0], int) if y is None else y
         if labels.dtype.kind == "U":
-            labels = typed_labels(labels)
+            labels = typed_labels(labels, typed=self.labels_typed)
         if labels.dtype.kind == "U":
             raise InputError(f"svm files need numbers as labels, got text ({few_labels(labels)})")
         dump_svmlight_file(Z, labels, self._file, zero_based=False)

@@ -101,7 +101,7 @@ def test_paths_and_content_that_are_refused():
     Path("old.npy").write_text("old")
     os.link("in.npy", "same.npy")
     np.save("huge.npy", np.array([[1.0, -1e39]]))
-    Path("ragged.csv").write_text("1,2\n" * 9 + "1,2,3\n")
+    Path("ragged.csv").write_text("1.5,2\n" * 9 + "1,2,3\n")
     for arguments, message in {
         ("in.npy", "old.npy"): "old.npy: exists already; choose another name, or pass --force",
         ("in.npy", "in.npy"): "in.npy: is the input too; choose another name for OUT",

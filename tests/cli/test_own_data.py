@@ -133,27 +133,31 @@ def svm(path, first):
     dump_svmlight_file(X, Y, path, zero_based=first == 0)
 
 
-def test_a_model_remembers_what_indices_count_from():
+def test_what_the_training_file_counted_from_proves_nothing():
     svm("zero.svm", 0)
     result = kmaps("train", "zero.svm", "m.npz", "--zero-based", "true", "--n-features", "6")
     assert "indices count from 0 (--zero-based)\n" in result.stdout
     assert as_json("train", "X.npy", "n.npz", "--labels", "y.npy")["features"] == 6
     right = np.mean(load_model("n.npz").predict(X) == Y)
-    assert as_json("evaluate", "m.npz", "zero.svm")["accuracy"] == right
+    given = as_json("evaluate", "m.npz", "zero.svm", "--zero-based", "true")
+    assert given["accuracy"] == right
     # Index 0 does not occur: read as from 1, each column would be its neighbour's.
-    unsure = (
-        "zero.svm: neither index 0 nor the last index occurs, so indices may count from 0 or "
-        "from 1%s: pass --zero-based true or --zero-based false"
-    )
-    assert refused("evaluate", "n.npz", "zero.svm", "--json") == unsure % ""
-    assert refused("predict", "n.npz", "zero.svm", "p.npy", "--quiet") == unsure % ""
     svm("one.svm", 1)
-    assert kmaps("train", "one.svm", "s.npz").exit_code == 0
-    assert refused("evaluate", "s.npz", "zero.svm") == unsure % ", as in s.npz"
+    assert "index 0 does not occur" in kmaps("train", "one.svm", "s.npz").stderr
+    for model in ("m.npz", "n.npz", "s.npz"):
+        for command in (["evaluate", model, "zero.svm"], ["predict", model, "zero.svm", "p.npy"]):
+            said = refused(*command, "--quiet")
+            assert "zero.svm: neither index 0 nor index 6" in said
+            assert "pass --zero-based true or --zero-based false" in said
     # The last column occurs with an index that only files from 1 have.
     for arguments in (["zero.svm", "--zero-based", "true"], ["one.svm"]):
         result = kmaps("evaluate", "n.npz", *arguments, "--json")
         assert (json.loads(result.stdout)["accuracy"], result.stderr) == (right, "")
+    result = kmaps("evaluate", "m.npz", "one.svm", "--json")
+    assert json.loads(result.stdout)["accuracy"] == right
+    assert "its indices count from 1" in result.stderr
+    for command in (["train", "zero.svm", "o.npz"], ["encode", "zero.svm", "o.npy"]):
+        assert "zero.svm: neither index 0 nor index 6" in refused(*command, "--n-features", "6")
 
 
 def test_data_that_cannot_be_of_a_model():
@@ -163,7 +167,7 @@ def test_data_that_cannot_be_of_a_model():
     kmaps("train", "one.svm", "s.npz", "-q")
     Path("zero.svm").write_text("0 0:1 3:1\n1 2:1\n")
     Path("wide.svm").write_text("0 1:1 7:1\n")
-    kmaps("train", "zero.svm", "z.npz", "--n-features", "6", "-q")
+    kmaps("train", "zero.svm", "z.npz", "--zero-based", "true", "--n-features", "6", "-q")
     table(Path("order.csv"), X, WORDS, names=["a", "c", "b", *NAMES[3:]])
     table(Path("narrow.csv"), X[:, :5], WORDS, names=NAMES[:5])
     table(Path("other.csv"), X, np.full(90, "red"))
@@ -192,14 +196,15 @@ def test_data_that_cannot_be_of_a_model():
         "w.npz words.csv --label-column knd": "words.csv: its header has no column 'knd', did you",
         "s.npz zero.svm": "zero.svm: has index 0, but s.npz was trained on indices from 1; pass "
         "--zero-based true if this file's indices count from 0",
-        "z.npz wide.svm": "wide.svm:1: index 7 is above 5, the last",
+        "z.npz wide.svm": "wide.svm:1: index 7 is above 6, the last",
         "s.npz wide.svm": "wide.svm:1: index 7 is above 6, the last",
         "s.npz plain.csv --labels short.npy": "80 labels, but plain.csv has 90 rows",
         "s.npz zero.svm --zero-based false": "zero.svm:1: index 0 occurs, but the indices must",
     }.items():
         for command, out in (("evaluate", []), ("predict", ["p.npy"])):
             file, data, *options = arguments.split()
-            assert refused(command, file, data, *out, *options).startswith(message), arguments
+            said = refused(command, file, data, *out, *options, "--quiet")
+            assert said.startswith(message), arguments
     assert refused("evaluate", "w.npz", "other.csv", *kind.split()).startswith(
         "no row has a label that the model knows (high, low, middle, or so): the labels are red"
     )
@@ -285,7 +290,7 @@ def test_a_forgotten_label_column_is_named():
 def test_explain_reads_what_the_model_was_trained_on():
     svm("zero.svm", 0)
     kmaps("train", "zero.svm", "m.npz", "--zero-based", "true", "--n-features", "6", "-q")
-    kmaps("explain", "m.npz", "--data", "zero.svm", "--out", "svm.html")
+    kmaps("explain", "m.npz", "--data", "zero.svm", "--zero-based", "true", "--out", "svm.html")
     kmaps("explain", "m.npz", "--data", "X.npy", "--out", "npy.html")
     assert Path("svm.html").read_text() == Path("npy.html").read_text()
     arguments = "--data", "-", "--input-format", "csv", "--label-column", "kind", "--out", "-"
@@ -297,14 +302,14 @@ def test_explain_reads_what_the_model_was_trained_on():
     assert Path("csv.html").read_text() == Path("npy.html").read_text()
 
 
-def test_encode_says_that_indices_count_from_0():
+def test_encode_says_what_indices_count_from():
     Path("zero.svm").write_text("0 0:1 3:1\n1 2:1\n")
     Path("one.svm").write_text("0 1:1 4:1\n1 3:1\n")
     zero = kmaps("encode", "zero.svm", "zero.npy")
     assert zero.stderr == "zero.svm: its indices count from 0; written svm files count from 1\n"
-    assert kmaps("encode", "one.svm", "one.npy").stderr == ""
+    assert "index 0 does not occur" in kmaps("encode", "one.svm", "one.npy").stderr
     np.testing.assert_array_equal(np.load("zero.npy"), np.load("one.npy"))
-    assert refused("encode", "zero.svm", "o.npy", "--fit-on", "one.svm") == (
+    assert refused("encode", "zero.svm", "o.npy", "--fit-on", "one.svm", "--quiet") == (
         "indices count from 1 in one.svm and from 0 in zero.svm; state where both begin with "
         "--zero-based"
     )

@@ -66,10 +66,10 @@ def read_rows(path: Path) -> None:
 
 def read_text_rows(path: Path) -> None:
     """Read a text file without pandas, and with it, which must say the same."""
-    large = text_files._LARGE
+    large = text_files.LARGE_BLOCK
     refusals = []
     for size in (0, large):
-        text_files._LARGE = size
+        text_files.LARGE_BLOCK = size
         try:
             read_rows(path)
         except InputError as error:

@@ -13,7 +13,7 @@ from kmaps.io import LabelledRows, atomic, open_reader, read_labels
 @pytest.mark.parametrize(
     ("name", "text", "expected"),
     [
-        ("y.txt", "1\n2\n\n1.0\n", [1, 2, 1]),
+        ("y.txt", "1\n2\n\n1\n", [1, 2, 1]),
         ("y.txt", "0.5\n2", [0.5, 2]),
         ("y.txt", "\ufeffgreen tea\r\n1\r\n", ["green tea", "1"]),
         ("y.txt", "a,b\n", ["a,b"]),

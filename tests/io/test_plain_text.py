@@ -24,7 +24,7 @@ def numbers():
 
 
 def test_numbers_are_those_of_python(tmp_path, monkeypatch):
-    monkeypatch.setattr(text_files, "_LARGE", 0)
+    monkeypatch.setattr(text_files, "LARGE_BLOCK", 0)
     found = [*numbers()]
     (tmp_path / "t.csv").write_text("\n".join(found) + "\n")
     (block,) = open_reader(tmp_path / "t.csv").blocks(len(found), 1)
@@ -44,9 +44,9 @@ def outcome(path, **options):
 
 def both_ways(monkeypatch, path, **options):
     """Return what a file holds by pandas, which must be what it holds without."""
-    monkeypatch.setattr(text_files, "_LARGE", 10**9)
+    monkeypatch.setattr(text_files, "LARGE_BLOCK", 10**9)
     expected = outcome(path, **options)
-    monkeypatch.setattr(text_files, "_LARGE", 0)
+    monkeypatch.setattr(text_files, "LARGE_BLOCK", 0)
     found = outcome(path, **options)
     assert found == expected
     return found
@@ -106,7 +106,7 @@ def test_what_is_wrong_in_a_line_is_refused_alike(tmp_path, monkeypatch, name, l
         path.write_text(f"1 1:1 3:2\n{line}\n2 2:1\n")
         options = {"zero_based": False, "n_features": 3}
     else:
-        path.write_text(f"1,2,3\n{line}\n4,5,6\n")
+        path.write_text(f"1.5,2,3\n{line}\n4,5,6\n")
     told = both_ways(monkeypatch, path, **options)
     assert isinstance(told, str)
     assert told.startswith(f"{path}:2: ")

@@ -12,13 +12,13 @@ BAD = {
         b"\n\n": "empty, expected one row of numbers",
         b"a,b\n": "a header but no row of numbers",
         b"a,b\n1,2\n\n3,4,5\n": "a.csv:4: has 3 columns, the first line has 2",
-        b"1,2\n3,four\n": "a.csv:2: column 2: 'four' is not a number",
+        b"1.5,2\n3,four\n": "a.csv:2: column 2: 'four' is not a number",
         b"1,b\n3,4\n": "a.csv:1: column 2: 'b'",
-        b"1,2\n3,\xe9\n": "a.csv:2: column 2:",
+        b"1.5,2\n3,\xe9\n": "a.csv:2: column 2:",
         b"True,False\n1,2\n": "a.csv:1: column 1: 'True' is not a number",
         b"h\xf6he,b\n1,2\n": "a.csv:1: its header is not text in UTF-8; save the file",
-        b"1,2\n3,True\n": "a.csv:2: column 2: 'True' is not a number",
-        b"1,2\n" + b"3," * 2**23 + b"4\n": "a.csv:2: has more than 16,777,216 bytes",
+        b"1.5,2\n3,True\n": "a.csv:2: column 2: 'True' is not a number",
+        b"1.5,2\n" + b"3," * 2**23 + b"4\n": "a.csv:2: has more than 16,777,216 bytes",
     },
     "a.svm": {
         b"# only a comment\n1\n": "no sample with a",
@@ -39,7 +39,7 @@ BAD = {
 @pytest.mark.parametrize("large", [0, 1 << 17])
 @pytest.mark.parametrize("name", BAD)
 def test_a_bad_file_is_refused_in_one_line(tmp_path, monkeypatch, name, large):
-    monkeypatch.setattr(text_files, "_LARGE", large)
+    monkeypatch.setattr(text_files, "LARGE_BLOCK", large)
     for content, message in BAD[name].items():
         (tmp_path / name).write_bytes(content)
         assert_refused(tmp_path / name, message)
@@ -97,7 +97,7 @@ z,3,4,8
 
 def test_a_column_of_labels(tmp_path):
     (tmp_path / "t.csv").write_text(TABLE.replace("digit", " digit "))
-    with pytest.raises(InputError, match="column 1: 'x, y' is not a number"):
+    with pytest.raises(InputError, match=r"column 'name' \(1\): 'x, y' is not a number"):
         list(open_reader(tmp_path / "t.csv").blocks(9, 9))
     reader = open_reader(tmp_path / "t.csv", label_column="name")
     assert reader.columns == ["a", "b, c", "digit"]
@@ -133,7 +133,7 @@ def test_labels_of_a_column_are_numbers_if_all_are(tmp_path):
         ("y,a\n1,2\nNaN,3\n", "y", "t.csv:3: the label is 'NaN', expected a text or a finite nu"),
         ("y,a\n1,2\nx,3,4\n", "y", "t.csv:3: has 3 columns, the first line has 2"),
         ("a,y\n1,2\n3\n", "y", "t.csv:3: has 1 columns, the first line has 2"),
-        ("a,y\n1,2\nb,3\n", "y", "t.csv:3: column 1: 'b' is not a number"),
+        ("a,y\n1,2\nb,3\n", "y", "t.csv:3: column 'a' (1): 'b' is not a number; leave it out or"),
     ],
 )
 def test_a_column_of_labels_that_cannot_be_used(tmp_path, text, column, message):

@@ -60,6 +60,7 @@ class Files(Model):
     id_column: str | None = None
     image_column: str | None = None
     zero_based: bool | Literal["auto"] = "auto"
+    header: bool | Literal["auto"] = "auto"
 
     @validator(mode="after")
     def _one_form(self) -> "Files":
@@ -100,7 +101,7 @@ class Files(Model):
             rows={part: Path(given[key]) for part, key in rows.items() if key in given},
             labels={part: Path(given[key]) for part, key in labels.items() if key in given},
             images=self.of_images,
-            **self.model_dump(include={*_COLUMNS, "zero_based"}),
+            **self.model_dump(include={*_COLUMNS, "zero_based", "header"}),
         )
 
 
