@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from kmaps.data.manifest import tree_digest
 from kmaps.errors import ConfigError, DataError, InputError
 
+_READING = 2  # raise it when the same csv files or images may give other samples or labels
 SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp")
 """Files with these suffixes count as images; other files of a folder are ignored."""
 
@@ -74,6 +75,8 @@ class UserFiles:
         }
         if self.header != "auto":
             how["header"] = self.header
+        if ".csv" in how["formats"].values():
+            how["reading"] = _READING
         digests = {"how": hashlib.sha256(json.dumps(how, sort_keys=True).encode()).hexdigest()}
         # These names do not depend on the places of the files.
         files = {f"rows {part}": path for part, path in self.rows.items() if not path.is_dir()}
