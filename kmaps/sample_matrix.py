@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kmaps.errors import InputError
 from kmaps.matrices import AnyMatrix, float_type, issparse
-from kmaps.validation import refuse_mask
+from kmaps.validation import as_matrix
 
 if TYPE_CHECKING:
     from scipy import sparse
@@ -35,8 +35,13 @@ class SampleMatrix:
         cls, data: "ArrayLike | sparse.sparray | sparse.spmatrix", name: str
     ) -> "SampleMatrix":
         """Check a matrix; errors (InputError) call it by ``name``."""
-        refuse_mask(data)
-        matrix: AnyMatrix = _as_csr(data, name) if issparse(data) else _as_array(data, name)
+        matrix = as_matrix(data, name)
+        if matrix.ndim != 2:
+            raise InputError(
+                f"{name}: expected a matrix (samples × features), got shape {matrix.shape}"
+            )
+        if issparse(matrix):
+            matrix = _as_csr(matrix, name)
         if 0 in matrix.shape:
             raise InputError(f"{name}: expected samples and features, got shape {matrix.shape}")
         values = matrix.data if issparse(matrix) else matrix
@@ -111,19 +116,9 @@ class SampleMatrix:
         return csr_array((values, part.indices, part.indptr), shape=part.shape)
 
 
-def _as_array(data: ArrayLike, name: str) -> NDArray:
-    try:
-        array = np.asarray(data)
-    except ValueError:
-        raise InputError(f"{name}: its rows have different lengths, expected a matrix") from None
-    _check_kind(array, name)
-    return array
-
-
 def _as_csr(data: "sparse.sparray | sparse.spmatrix", name: str) -> "sparse.csr_array":
     from scipy.sparse import csr_array
 
-    _check_kind(data, name)
     # Duplicates are summed in float, on a copy: small integers would overflow, and the caller's
     # matrix stays as it is.
     real = np.result_type(data.dtype, np.float32)
@@ -136,10 +131,3 @@ def _as_csr(data: "sparse.sparray | sparse.spmatrix", name: str) -> "sparse.csr_
         matrix = matrix.astype(real, copy=True)
         matrix.sum_duplicates()
     return matrix
-
-
-def _check_kind(data: AnyMatrix, name: str) -> None:
-    if data.ndim != 2:
-        raise InputError(f"{name}: expected a matrix (samples × features), got shape {data.shape}")
-    if data.dtype.kind not in "buif":
-        raise InputError(f"{name}: expected real numbers, got dtype {data.dtype}")

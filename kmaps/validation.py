@@ -1,12 +1,17 @@
-"""Checks of samples: scikit-learn's, and those that it forgets.
+"""The one way in for samples: scikit-learn's checks, those that it forgets, and types for loops.
+
+Estimators call `validate_data`, other functions `check_array` or `as_matrix`. Each of them returns
+arrays or sparse matrices that `in_loop_types` has converted.
 
 scikit-learn is imported where it is needed: predictions from model files do without.
 """
 
+import sys
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kmaps.array_api import as_numpy, detached, is_foreign, namespace
 from kmaps.checks import refuse_negative, refuse_not_finite
@@ -17,7 +22,7 @@ _EXACT_IN_SINGLE = ("bool", "int8", "uint8", "int16", "uint16", "float16", "bflo
 
 
 def validate_data(estimator: Any, *arrays: Any, array_api: bool = False, **how: Any) -> Any:
-    """Call scikit-learn's function, but refuse a mask, which it forgets.
+    """Call scikit-learn's function, refuse what it forgets, and convert X for compiled loops.
 
     Arrays of other libraries are refused, except where ``array_api`` is set, as maps do: ``fit``
     (with ``reset``) gets NumPy's, ``transform`` gets what it was given.
@@ -32,16 +37,88 @@ def validate_data(estimator: Any, *arrays: Any, array_api: bool = False, **how: 
         arrays = tuple(as_numpy(array) for array in arrays)
     for array in arrays:
         refuse_foreign(array, type(estimator).__name__)
-    return validation.validate_data(estimator, *arrays, **how)
+    X, *targets = arrays
+    checked = validation.validate_data(estimator, in_loop_types(X), *targets, **how)
+    if not targets:
+        return in_loop_types(checked)
+    X, *targets = checked
+    return in_loop_types(X), *targets
 
 
 def check_array(array: Any, **how: Any) -> Any:
-    """Call scikit-learn's function, but refuse a mask, which it forgets."""
+    """Call scikit-learn's function, refuse what it forgets, and convert for compiled loops."""
     from sklearn.utils import validation
 
     refuse_mask(array)
     refuse_foreign(array, "a model")
-    return validation.check_array(array, **how)
+    return in_loop_types(validation.check_array(in_loop_types(array), **how))
+
+
+def as_matrix(data: Any, name: str) -> AnyMatrix:
+    """Return samples as an array or a sparse matrix of real numbers, in the types of loops.
+
+    Lists, data frames and tables of numbers become arrays; a missing value becomes NaN. Numbers of
+    dimensions, of rows and of columns are not checked, nor whether the values are finite.
+    """
+    refuse_mask(data)
+    refuse_foreign(data, name)
+    data = in_loop_types(data, name)
+    if not issparse(data):
+        data = _as_numbers(data, name)
+    return in_loop_types(data, name)
+
+
+def _as_numbers(data: Any, name: str) -> NDArray:
+    from sklearn.utils import validation
+
+    try:
+        array = np.asarray(data)
+    except ValueError:
+        raise InputError(f"{name}: its rows have different lengths, expected a matrix") from None
+    if array.dtype.kind != "O":
+        return array
+    try:  # columns of pandas that may lack values, or of Arrow; numbers of Python
+        return validation.check_array(
+            data,
+            dtype=np.float64,
+            ensure_all_finite=False,
+            ensure_2d=False,
+            allow_nd=True,
+            ensure_min_samples=0,
+            ensure_min_features=0,
+        )
+    except (TypeError, ValueError):
+        raise InputError(f"{name}: expected real numbers, got dtype {array.dtype}") from None
+
+
+def in_loop_types(X: Any, name: str = "X") -> Any:
+    """Return an array or a sparse matrix in a type and with indices that loops are compiled for.
+
+    float16 becomes float32 and long double float64, in the byte order of the processor; indices
+    become int32 where they fit, since SciPy makes int64 of coordinates that were int64. Text, dates
+    and complex numbers are refused (InputError). Data frames and lists are returned as they are,
+    for scikit-learn to convert.
+    """
+    if not (isinstance(X, np.ndarray) or issparse(X)):
+        _refuse_columns(X, name)
+        return X
+    if X.dtype.kind == "c":  # in the words that scikit-learn's tests of estimators look for
+        raise InputError(
+            f"{name}: expected real numbers, got dtype {X.dtype}. Complex data not supported"
+        )
+    if X.dtype.kind not in "buifO":
+        raise InputError(f"{name}: expected real numbers, got dtype {X.dtype}")
+    if X.dtype.kind == "f":
+        dtype = np.float32 if X.dtype.itemsize <= 4 else np.float64
+        if X.dtype != dtype:
+            with np.errstate(over="ignore"):  # infinity is refused where it matters
+                X = X.astype(dtype)
+    if issparse(X) and X.format in ("csr", "csc") and X.indices.dtype != np.int32:
+        indices_fit = max(X.nnz, *X.shape) <= np.iinfo(np.int32).max
+        if indices_fit:
+            parts = X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)
+            X = type(X)(parts, shape=X.shape)
+    return X
 
 
 def refuse_foreign(array: Any, whom: str) -> None:
@@ -55,6 +132,20 @@ def refuse_foreign(array: Any, whom: str) -> None:
             f"{whom} takes arrays of NumPy or SciPy, and this is one of {library}: convert it; "
             "arrays of other libraries are for transform of maps"
         )
+
+
+def _refuse_columns(X: Any, name: str) -> None:
+    """Refuse dates and complex numbers in a data frame; scikit-learn would count nanoseconds."""
+    pandas = sys.modules.get("pandas")  # not imported to know that X is no frame
+    if pandas is None or not isinstance(X, pandas.DataFrame):
+        return
+    for column, dtype in X.dtypes.items():
+        if dtype.kind in "mMc":
+            complex_too = ". Complex data not supported" if dtype.kind == "c" else ""
+            raise InputError(
+                f"{name}: expected real numbers, got dtype {dtype} in column {column!r}: convert "
+                f"it or leave it out{complex_too}"
+            )
 
 
 def _foreign_samples(estimator: Any, X: Any, how: Mapping[str, Any]) -> Any:

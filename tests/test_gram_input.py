@@ -194,7 +194,7 @@ GOOD = np.ones((2, 3))
         ([[1, 2], [3]], None, "X: its rows have different lengths, expected a matrix"),
         ([["a", "b"]], None, "X: expected real numbers, got dtype <U1"),
         ([[1j, 2]], None, "X: expected real numbers, got dtype complex128"),
-        ([[None, 1]], None, "X: expected real numbers, got dtype object"),
+        ([[None, 1]], None, "X: contains NaN or infinity"),
         ([[1.0, np.nan]], None, "X: contains NaN or infinity, remove or replace them first"),
         (GOOD, [[1.0, -np.inf, 2]], "Y: contains NaN or infinity, remove or replace them first"),
         (sparse.csr_matrix([[0, np.nan]]), None, "X: contains NaN or infinity, remove or replace"),
