@@ -21,8 +21,15 @@ class FunctionDisplay:
     ----------
     name : str
         The name of the feature.
-    levels : ndarray, shape (l,)
-    values : ndarray, shape (l, P)
+    levels : ndarray, shape (L,)
+        The levels of the feature, ascending.
+    values : ndarray, shape (L, P)
+        What each level adds to each of the P columns of scores.
+
+    Attributes
+    ----------
+    ax_ : matplotlib.axes.Axes
+        The axes that `plot` has drawn into.
 
     See Also
     --------
@@ -38,14 +45,43 @@ class FunctionDisplay:
     """
 
     def __init__(self, name: str, levels: NDArray, values: NDArray) -> None:
-        self.name, self.levels, self.values = name, levels, values
+        self.name = name
+        self.levels = levels
+        self.values = values
 
     @classmethod
     def from_estimator(cls, model: Any, feature: int | str, *, ax: Any = None) -> Self:
-        """Draw a feature, its number or its name, of a fitted model; by default in a new axes."""
+        """Draw the function of a feature of a fitted model.
+
+        Parameters
+        ----------
+        model : CodedSVC, CodedSVR or CodedRidge
+            A fitted model with ``function(feature)``.
+        feature : int or str
+            The number of the feature or its name.
+        ax : matplotlib.axes.Axes, optional
+            The axes to draw into; by default new ones.
+
+        Returns
+        -------
+        FunctionDisplay
+            The display, drawn.
+        """
         return cls(*model.function(feature)).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
+        """Draw the function.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            The axes to draw into; by default new ones.
+
+        Returns
+        -------
+        FunctionDisplay
+            The display itself, with the axes as ``ax_``.
+        """
         self.ax_ = _axes(ax)
         self.ax_.plot(self.levels, self.values, drawstyle="steps-mid")
         self.ax_.axhline(0, color="0.6", linewidth=0.8, zorder=0)
@@ -61,8 +97,14 @@ class KernelErrorDisplay:
     Parameters
     ----------
     values : ndarray, shape (n,)
+        The values of the feature, ascending.
     error : ndarray, shape (n, n)
-        The approximation minus the kernel.
+        The approximation minus the kernel, of each pair of values.
+
+    Attributes
+    ----------
+    ax_ : matplotlib.axes.Axes
+        The axes that `plot` has drawn into.
 
     See Also
     --------
@@ -77,13 +119,31 @@ class KernelErrorDisplay:
     """
 
     def __init__(self, values: NDArray, error: NDArray) -> None:
-        self.values, self.error = values, error
+        self.values = values
+        self.error = error
 
     @classmethod
     def from_estimator(
         cls, made: Any, kernel: str, values: ArrayLike | None = None, *, ax: Any = None
     ) -> Self:
-        """Fit a map on values, by default 201 from 0 to 1, and draw its error against a kernel."""
+        """Fit a map on values of one feature, and draw its error against a kernel.
+
+        Parameters
+        ----------
+        made : map
+            The map, which is fitted to the values.
+        kernel : {"chi2", "intersection", "js", "hellinger"}
+            The kernel that the map approximates.
+        values : array-like, shape (n,), optional
+            Ascending; by default 201 from 0 to 1.
+        ax : matplotlib.axes.Axes, optional
+            The axes to draw into; by default new ones.
+
+        Returns
+        -------
+        KernelErrorDisplay
+            The display, drawn.
+        """
         from kmaps.kernels import get_kernel
 
         x = np.linspace(0, 1, 201) if values is None else np.asarray(values, np.float64)
@@ -91,9 +151,30 @@ class KernelErrorDisplay:
         return cls(x, outputs @ outputs.T - get_kernel(kernel)(x[:, None], x)).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
-        self.ax_, largest = _axes(ax), float(np.abs(self.error).max())
-        look = {"cmap": "RdBu_r", "vmin": -largest, "vmax": largest, "shading": "nearest"}
-        drawn = self.ax_.pcolormesh(self.values, self.values, self.error, rasterized=True, **look)
-        self.ax_.figure.colorbar(drawn, ax=self.ax_, label="approximation - kernel")
+        """Draw the error.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes, optional
+            The axes to draw into; by default new ones.
+
+        Returns
+        -------
+        KernelErrorDisplay
+            The display itself, with the axes as ``ax_``.
+        """
+        self.ax_ = _axes(ax)
+        largest = float(np.abs(self.error).max())
+        mesh = self.ax_.pcolormesh(
+            self.values,
+            self.values,
+            self.error,
+            rasterized=True,
+            cmap="RdBu_r",
+            vmin=-largest,
+            vmax=largest,
+            shading="nearest",
+        )
+        self.ax_.figure.colorbar(mesh, ax=self.ax_, label="approximation - kernel")
         self.ax_.set(xlabel="x", ylabel="y", aspect="equal", title=f"largest error {largest:.3g}")
         return self

@@ -61,7 +61,18 @@ _NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
 
 @contextmanager
 def locking(path: object) -> Iterator[None]:
-    """Name the file of a lock where its file system has none (ConfigError)."""
+    """Name the file of a lock where its file system has none.
+
+    Parameters
+    ----------
+    path : path
+        The file that is locked inside the ``with`` block.
+
+    Returns
+    -------
+    context manager
+        An OSError inside its block that says that there are no locks becomes a ConfigError.
+    """
     try:
         yield
     except OSError as error:
@@ -72,10 +83,23 @@ def locking(path: object) -> Iterator[None]:
         ) from None
 
 
-def suggest(word: object, known: Iterable[str]) -> str:
-    """Return ``", did you mean 'order'?"`` for the nearest known word, or ``""``."""
-    near = difflib.get_close_matches(str(word), list(known), n=1)
-    return f", did you mean '{near[0]}'?" if near else ""
+def suggest(word: object, words: Iterable[str]) -> str:
+    """Suggest the word that a user may have meant.
+
+    Parameters
+    ----------
+    word : object
+        What the user wrote.
+    words : iterable of str
+        What could have been written.
+
+    Returns
+    -------
+    str
+        Such as ``", did you mean 'order'?"`` for the nearest of the words; ``""`` if none is near.
+    """
+    nearest = difflib.get_close_matches(str(word), list(words), n=1)
+    return f", did you mean '{nearest[0]}'?" if nearest else ""
 
 
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
@@ -83,18 +107,38 @@ _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u2
 
 
 def printable(text: str) -> str:
-    r"""Return a text with its control characters, but for tabs and newlines, shown as ``\x1b``.
+    r"""Show the control characters of a text, so that it steers no terminal.
 
-    From DEL on they are shown as JSON has them, ``\u202e``, so that JSON stays what it is.
+    Parameters
+    ----------
+    text : str
+        Any text, such as the content of a file.
+
+    Returns
+    -------
+    str
+        The text with its control characters, but for tabs and newlines, as ``\x1b``. From DEL on
+        they are as JSON has them, ``\u202e``, so that JSON stays what it is.
     """
 
-    def shown(found: re.Match[str]) -> str:
-        number = ord(found[0])
+    def escaped(match: re.Match[str]) -> str:
+        number = ord(match[0])
         return f"\\x{number:02x}" if number < 32 else f"\\u{number:04x}"
 
-    return _CONTROLS.sub(shown, text)
+    return _CONTROLS.sub(escaped, text)
 
 
 def one_line(text: object) -> str:
-    r"""Return a text in one line: newlines, of the name of a file say, are shown as ``\n``."""
+    r"""Show a text in one line.
+
+    Parameters
+    ----------
+    text : object
+        A text or, say, the path of a file, whose name may have newlines.
+
+    Returns
+    -------
+    str
+        The text with its newlines as ``\n``.
+    """
     return str(text).replace("\n", r"\n")

@@ -163,11 +163,28 @@ def squared_distance(
 
     For non-negative rows: chi2 :math:`\sum (x-y)^2/(x+y)`, intersection :math:`\|x-y\|_1`, js the
     Jensen-Shannon divergence in bits, hellinger :math:`\|\sqrt x - \sqrt y\|^2`, linear and rbf
-    :math:`\|x-y\|^2`. Parameters as for :func:`gram`; an exp- kernel stands for its metric.
+    :math:`\|x-y\|^2`.
 
-    Each of the (n, m) float32 has a relative error of about 1e-6, however near the rows are to each
-    other, and the diagonal is zero when Y is left out. With hellinger, and with gamma other than 1,
-    powers are rounded to float64: there values must differ by a relative 1e-9.
+    Parameters
+    ----------
+    X, Y : array or CSR of shape (n, d) and (m, d), any real dtype
+        Samples. Y is X by default, at half the work, and the result is exactly symmetric.
+    kernel : str
+        One of :data:`kmaps.kernels.GRAM_KERNELS`; an exp- kernel stands for its metric.
+    gamma : float
+        Degree of homogeneity of the metric's kernel; positive.
+
+    Returns
+    -------
+    float32 array of shape (n, m)
+        Each entry has a relative error of about 1e-6, however near the rows are to each other, and
+        the diagonal is zero when Y is left out. With hellinger, and with gamma other than 1, powers
+        are rounded to float64: there values must differ by a relative 1e-9.
+
+    Raises
+    ------
+    InputError, ConfigError
+        As :func:`gram`.
 
     Examples
     --------

@@ -25,11 +25,18 @@ ScalarKernel = Callable[[NDArray, NDArray], NDArray]  # ``k(x, y)``, elementwise
 
 @dataclass(frozen=True)
 class Kernel:
-    """A homogeneous scalar kernel (hkm Fig. 1): ``k(x, y)`` elementwise, in float64; zero at zeros.
+    r"""A homogeneous scalar kernel (hkm Fig. 1): ``k(x, y)``, elementwise in float64, 0 at zeros.
 
-    ``signature(lam)`` is the kernel on :math:`(e^{-\\lambda/2}, e^{\\lambda/2})`, even and 1 at 0;
-    ``spectrum(omega)`` the density :math:`\\kappa(\\omega)`, with integral 1, of the hellinger
-    kernel a Dirac at zero, returned as ``inf`` there and 0 elsewhere.
+    Parameters
+    ----------
+    name : str
+        Its name, such as ``chi2``.
+    signature : callable
+        ``signature(lam)`` is the kernel on :math:`(e^{-\lambda/2}, e^{\lambda/2})`, elementwise on
+        arrays; it is even and 1 at 0.
+    spectrum : callable
+        ``spectrum(omega)`` is the density :math:`\kappa(\omega)`, with integral 1; of the hellinger
+        kernel a Dirac at zero, returned as ``inf`` there and 0 elsewhere.
 
     Examples
     --------
@@ -43,12 +50,14 @@ class Kernel:
 
     def __call__(self, x: ArrayLike, y: ArrayLike, gamma: float = 1.0) -> NDArray:
         """Return the gamma-homogeneous, signed kernel of ``x`` and ``y`` (broadcast)."""
-        (xp, x), (_, y) = _floats(x), _floats(y)
-        # The results for zeros are not used: the product of the signs is zero.
+        xp, x = _floats(x)
+        _, y = _floats(y)
         sign = xp.sign(x) * xp.sign(y)
-        x, y = (xp.where(sign == 0, xp.ones_like(sign), xp.abs(of)) for of in (x, y))
+        # Zeros become ones, whose results are not used: the product of the signs is zero.
+        ones = xp.ones_like(sign)
+        log_x = xp.log(xp.where(sign == 0, ones, xp.abs(x)))
+        log_y = xp.log(xp.where(sign == 0, ones, xp.abs(y)))
         # The logarithms and the powers stay separate: neither overflows unless the kernel does.
-        log_x, log_y = xp.log(x), xp.log(y)
         return sign * xp.exp(gamma / 2 * (log_x + log_y)) * self.signature(log_y - log_x)
 
 
@@ -57,7 +66,8 @@ def _floats(values: Any) -> tuple[Any, Any]:
     if not isinstance(values, np.ndarray | np.generic | int | float | list | tuple):
         from kmaps.array_api import namespace  # takes long to import
 
-        if not (xp := namespace(values)).__name__.endswith("numpy"):
+        xp = namespace(values)
+        if not xp.__name__.endswith("numpy"):
             return xp, values
     return np, np.asarray(values, float)
 
@@ -138,16 +148,36 @@ PROFILES: dict[str, Callable[[NDArray], NDArray]] = {
 r"""Radial profiles by name (genrbf eq. 12): functions of :math:`t = D^2 / \sigma^2`, 1 at 0."""
 
 
-def check_kernel(name: object, known: Iterable[str], among: str = "kernels: {}") -> None:
-    """Refuse a name that is none of the known kernels'; ``among`` words the list of these."""
-    names = list(known)
+def check_kernel(name: object, kernels: Iterable[str], wording: str = "kernels: {}") -> None:
+    """Refuse a name that is none of some kernels' (ConfigError).
+
+    Parameters
+    ----------
+    name : object
+        What a user gave as the name of a kernel.
+    kernels : iterable of str
+        The names that are taken; the nearest is suggested.
+    wording : str
+        How the message lists the names, which replace the braces.
+    """
+    names = list(kernels)
     if not (isinstance(name, str) and name in names):
-        listed = among.format(", ".join(names))
+        listed = wording.format(", ".join(names))
         raise ConfigError(f"unknown kernel {name!r}{suggest(name, names)} ({listed})")
 
 
 def get_kernel(name: str) -> Kernel:
-    """Return the additive kernel of that name, or suggest the nearest one (ConfigError).
+    """Return the additive kernel of a name.
+
+    Parameters
+    ----------
+    name : {"chi2", "intersection", "js", "hellinger"}
+        Another name raises ConfigError, which suggests the nearest.
+
+    Returns
+    -------
+    Kernel
+        The kernel with its value, its signature and its spectrum.
 
     Examples
     --------
@@ -159,5 +189,16 @@ def get_kernel(name: str) -> Kernel:
 
 
 def scalar_kernel(kernel: str | ScalarKernel) -> ScalarKernel:
-    """Return the kernel of that name, or the callable itself."""
+    """Return a kernel as a function.
+
+    Parameters
+    ----------
+    kernel : str or callable
+        The name of an additive kernel, or ``k(x, y)``, elementwise on arrays.
+
+    Returns
+    -------
+    callable
+        The `Kernel` of the name, or the callable itself.
+    """
     return kernel if callable(kernel) else get_kernel(kernel)

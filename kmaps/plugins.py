@@ -16,11 +16,18 @@ Value = TypeVar("Value")
 class Registry(MutableMapping[str, Value]):
     """Values by name: kmaps' values, then entry points; each is loaded when it is used.
 
-    ``places`` has the ``module.attribute`` of each name, ``group`` names the entry points, which
-    cannot replace a name of kmaps, and ``accept(loaded)`` returns the value for a loaded object, or
-    raises a ValueError that names the expected type.
-
     Use it for classes whose import takes seconds: names are listed without importing anything.
+
+    Parameters
+    ----------
+    places : mapping of str to str
+        The place of each value of kmaps by its name, such as ``collections.Counter``.
+    group : str
+        The group of the entry points that add values; they cannot replace a name of kmaps. None is
+        looked for by default.
+    accept : callable
+        ``accept(loaded)`` returns the value for a loaded object, or raises a ValueError that names
+        the expected type. By default the object is the value.
 
     See Also
     --------
@@ -50,11 +57,22 @@ class Registry(MutableMapping[str, Value]):
             return {}
         from importlib.metadata import entry_points  # slow, and not needed for kmaps's names
 
-        found = sorted(entry_points(group=self._group), key=lambda entry: entry.name)
-        return {entry.name: entry for entry in found}
+        entries = sorted(entry_points(group=self._group), key=lambda entry: entry.name)
+        return {entry.name: entry for entry in entries}
 
     def package_of(self, name: str) -> str:
-        """Return the package that a name is from, with its version; ``""``: kmaps itself."""
+        """Return the package that a value is from.
+
+        Parameters
+        ----------
+        name : str
+            The name of the value.
+
+        Returns
+        -------
+        str
+            The name and the version of the package; ``""`` for kmaps itself.
+        """
         if name in self._loaded.keys() - self._added.keys() or name in self.places:
             return ""
         package = self._added[name].dist

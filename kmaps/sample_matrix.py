@@ -56,6 +56,7 @@ class SampleMatrix:
 
     @property
     def n_features(self) -> int:
+        """Number of columns."""
         return self.matrix.shape[1]
 
     @property

@@ -104,7 +104,20 @@ class Quantizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self.levels_[row, codes]
 
     def add_to_graph(self, graph: Any, x: Any) -> Any:
-        """Return the codes of rows in an ONNX graph."""
+        """Add the search for codes to an ONNX graph, as `kmaps.to_onnx` does.
+
+        Parameters
+        ----------
+        graph : kmaps.onnx_graph.Graph
+            The graph, which grows.
+        x : kmaps.onnx_graph.Tensor
+            Rows (n, d) of the graph.
+
+        Returns
+        -------
+        kmaps.onnx_graph.Tensor
+            Their codes (n, d), uint8.
+        """
         return graph.cast(self._codebook.add_to_graph(graph, x), np.uint8)
 
     def __sklearn_tags__(self) -> Tags:

@@ -61,14 +61,21 @@ class LookupTable:
         return self.values.nbytes
 
     def take(self, codes: AnyMatrix) -> NDArray:
-        """Return the outputs (n, d·r) of codes (n, d), an ndarray or CSR matrix of uint8.
+        """Return the outputs that codes stand for.
 
-        They have the dtype of the table; feature j owns the columns j·r … (j+1)·r-1. What a CSR
-        matrix does not store has the code 0, whose outputs must be zero then. Other types, and
-        codes that the table does not have, raise InputError.
+        Parameters
+        ----------
+        codes : ndarray or CSR matrix, shape (n, d), uint8
+            What a CSR matrix does not store has the code 0, whose outputs must be zero then. Other
+            types, and codes that the table does not have, raise InputError.
+
+        Returns
+        -------
+        ndarray or CSR matrix, shape (n, d·r)
+            In the dtype of the table; feature j owns the columns j·r … (j+1)·r-1.
         """
-        tables, n_codes, _ = self.values.shape
-        check_codes(codes, tables if tables > 1 else None, n_codes)
+        n_tables, n_codes, r = self.values.shape
+        check_codes(codes, n_tables if n_tables > 1 else None, n_codes)
         if not issparse(codes):
             features = np.arange(codes.shape[1], dtype=np.int32)
             return self._take(np.ascontiguousarray(codes), features)
@@ -78,18 +85,38 @@ class LookupTable:
                 "a dense array (codes.toarray())"
             )
         data = self._take(codes.data[None, :], codes.indices)[0]
-        return widened(codes, data, self.values.shape[2])
+        return widened(codes, data, r)
 
     def fill(self, codes: NDArray, features: NDArray, out: NDArray) -> None:
-        """Write the outputs (n, m·r) of a block of codes (n, m), which are not checked.
+        """Write the outputs of a block of codes, which are not checked, into an array.
 
-        ``features`` (m,) says which feature each column is of: all in order, for several rows.
+        Parameters
+        ----------
+        codes : ndarray, shape (n, m), uint8
+            Codes of m columns.
+        features : ndarray, shape (m,), int32
+            The feature of each column: for several rows all features, in order.
+        out : ndarray, shape (n, m·r)
+            The array that gets the outputs, in the dtype of the table.
         """
-        some = read_only(features) if len(codes) == 1 and len(self.values) > 1 else None
-        loops.take(read_only(codes), some, read_only(self.values), out, self._outputs)
+        tables = read_only(features) if len(codes) == 1 and len(self.values) > 1 else None
+        loops.take(read_only(codes), tables, read_only(self.values), out, self._outputs)
 
     def at(self, codes: NDArray, feature: NDArray) -> NDArray:
-        """Return the outputs, ``codes.shape + (r,)``, of unchecked codes, each of its feature."""
+        """Return the outputs of single codes, which are not checked.
+
+        Parameters
+        ----------
+        codes : ndarray of any shape, whole numbers
+            The codes.
+        feature : ndarray, whole numbers
+            The feature of each code (broadcast).
+
+        Returns
+        -------
+        ndarray, shape codes.shape + (r,)
+            The outputs of each code.
+        """
         return self.values[feature if len(self.values) > 1 else 0, codes]
 
     def _take(self, codes: NDArray, features: NDArray) -> NDArray:
@@ -97,9 +124,9 @@ class LookupTable:
         r = self.values.shape[2]
         out = np.empty((n, m * r), self.values.dtype)
 
-        def part(rows: slice, columns: slice) -> None:
-            wide = slice(columns.start * r, columns.stop * r)
-            self.fill(codes[rows, columns], features[columns], out[rows, wide])
+        def fill_part(rows: slice, columns: slice) -> None:
+            outputs = slice(columns.start * r, columns.stop * r)
+            self.fill(codes[rows, columns], features[columns], out[rows, outputs])
 
-        for_parts(part, codes.shape, _BLOCK_VALUES // r)
+        for_parts(fill_part, codes.shape, _BLOCK_VALUES // r)
         return out
