@@ -43,6 +43,7 @@ class Compared:
     row: str
     measure: str
     values: tuple[tuple[float, ...], ...]  # run by run, split by split; may be empty
+    texts: tuple[str, ...]  # of each run the number that tables print
     estimates: tuple[Estimate | None, ...]  # of each run after the first; None without a pair
 
 
@@ -80,8 +81,9 @@ def _compared(
         for held in (first, *others)
     )
     estimates = tuple(_estimate(side_by_side(first, other), measure, correct) for other in others)
+    texts = tuple(number_text(held.values(), measure) for held in (first, *others))
     words = line.setting, line.reduction, line.kernel, label
-    return Compared(" ".join(filter(None, words)), measure, values, estimates)
+    return Compared(" ".join(filter(None, words)), measure, values, texts, estimates)
 
 
 def _estimate(
@@ -141,19 +143,25 @@ def tables(runs: Sequence[Run], rows: Sequence[Compared]) -> list[Table]:
 
 def _line(row: Compared) -> list[str]:
     measure = MEASURES[row.measure]
-    cells = [row.row, number_text(row.values[0], row.measure)]
+    cells = [row.row, row.texts[0]]
     unit = "points" if measure.unit == "fraction" else "×"
-    for values, found in zip(row.values[1:], row.estimates, strict=True):
-        cells += [number_text(values, row.measure), *difference_cells(found, unit)]
+    for text, difference in zip(row.texts[1:], row.estimates, strict=True):
+        cells += [text, *difference_cells(difference, unit)]
     return cells
 
 
-def number_text(values: Sequence[float], name: str) -> str:
-    """Return the mean of a measure with its standard deviation; of times the median."""
+def number_text(records: Iterable[Record], name: str) -> str:
+    """Return the number that tables print of a row's records, with its standard deviation.
+
+    It is the mean, or the median of all repeats where the row was timed again.
+    """
+    measure = MEASURES[name]
+    records = list(records)
+    values = [value for record in records if (value := measure.value(record)) is not None]
     if not values:
         return "–"
-    measure = MEASURES[name]
-    middle = (median if measure.unit == "s" else fmean)(values)
+    repeats = [seconds for record in records for seconds in measure.repeats(record)]
+    middle = median(repeats) if repeats else fmean(values)
     spread = measure.format(stdev(values), like=middle) if len(values) > 1 else "0"
     return measure.format(middle) + (f" ± {spread}" if float(spread) else "")
 

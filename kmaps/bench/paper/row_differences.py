@@ -93,8 +93,6 @@ def _cells(
 ) -> list[str]:
     """Return the cells of a row: its name, its number, and its difference with the interval."""
     is_fraction = MEASURES[measure].unit == "fraction"
-    values = [MEASURES[measure].value(record) for record in lines[line].values()]
-    numbers = [value for value in values if value is not None]
     words = (line.setting, line.reduction, line.kernel, labels[line])
     name = " ".join(word for word in words if word)
     if reference is None:
@@ -108,4 +106,4 @@ def _cells(
         relation = "above" if is_fraction else "smaller"
         estimated = estimate(pairs, relation, measure, correct)
         difference = difference_cells(estimated, "points" if is_fraction else "×")
-    return [name, number_text(numbers, measure), *difference]
+    return [name, number_text(lines[line].values(), measure), *difference]

@@ -13,6 +13,7 @@ from kmaps.bench.report.document import Table
 
 
 def has_test_sets(records: Sequence[Record]) -> bool:
+    """Return whether the records are of several test sets."""
     protocol = records[0]["protocol"]
     names = protocol["test"] if "choose" in protocol else [""]
     return len({record["split"] % len(names) for record in records}) > 1
@@ -28,10 +29,12 @@ def by_test_set(records: Sequence[Record]) -> Table:
     for line, cells in lines.items():
         values: list[list[float]] = [[] for _ in names]
         for record in cells.values():  # splits count test sets first, then training sets
-            if (value := measure.value(record)) is not None:
+            value = measure.value(record)
+            if value is not None:
                 values[record["split"] % len(names)].append(value)
-        words = line.reduction, line.kernel, labels[line]
-        rows.append([" ".join(filter(None, words)), *map(_percent, values)])
+        words = (line.reduction, line.kernel, labels[line])
+        name = " ".join(word for word in words if word)
+        rows.append([name, *map(_percent, values)])
     title = f"{measure.title}; mean ± std over the training sets"
     return Table([title, *names], rows)
 

@@ -44,7 +44,8 @@ def grid_text(records: Sequence[Record]) -> str:
     """Return the values that C was chosen from in a run, the folds and the samples, in words."""
     texts: dict[str, None] = {}
     for record in filter(compared_values, records):
-        grid, n_samples = record["C_grid"], record["C_samples"]
+        grid = record["C_grid"]
+        n_samples = record["C_samples"]
         values = "powers of √10 (auto)"
         if isinstance(grid, list):
             values = ", ".join(f"{C:g}" for C in grid)

@@ -37,6 +37,8 @@ class Text:
 
 @dataclass(frozen=True)
 class Code:
+    """Lines of code, such as commands."""
+
     lines: Sequence[str]
 
 
@@ -60,6 +62,8 @@ class Picture:
 
 @dataclass(frozen=True)
 class Section:
+    """Parts under a title."""
+
     title: str
     parts: Sequence["Part"]
 
@@ -91,8 +95,9 @@ def as_markdown(part: Part, level: int = 1) -> str:
             return f"!{forms.link(path.name, path.name)}"
         case Folded():
             return ""
-    inner = (as_markdown(one, level + 1) for one in part.parts)
-    return "\n\n".join(filter(None, [f"{'#' * level} {forms.markdown(part.title)}", *inner]))
+    blocks = [f"{'#' * level} {forms.markdown(part.title)}"]
+    blocks += [as_markdown(child, level + 1) for child in part.parts]
+    return "\n\n".join(block for block in blocks if block)
 
 
 def as_text(parts: Iterable[Part]) -> str:
@@ -114,10 +119,10 @@ def as_json(page: Page) -> str:
 
 def _plain(value: Any) -> Any:
     if is_dataclass(value):
-        kept = {one.name: _plain(getattr(value, one.name)) for one in fields(value)}
-        return {"part": type(value).__name__.lower(), **kept}
+        content = {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+        return {"part": type(value).__name__.lower(), **content}
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     return value.name if isinstance(value, Path) else value
 
 

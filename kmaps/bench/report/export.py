@@ -31,7 +31,7 @@ def record_table(records: Iterable[Record]) -> pd.DataFrame:
     columns = {name: [line[name] for line in lines] for name in (*COLUMNS, *sorted(more), TIMED)}
     types = {name: _TYPES.get(column.holds, "string") for name, column in COLUMNS.items()}
     types[TIMED] = "Int64"
-    typed = {name: pd.array(columns[name], dtype=of) for name, of in types.items()}
+    typed = {name: pd.array(columns[name], dtype=dtype) for name, dtype in types.items()}
     return pd.DataFrame(columns | typed)
 
 
@@ -47,6 +47,7 @@ def as_csv(records: Iterable[Record]) -> bytes:
 
 
 def csv_of(table: pd.DataFrame) -> str:
+    """Return a table as CSV in which no spreadsheet takes a text for a formula."""
     texts = table.select_dtypes(["object", "string"])
     safe = {
         name: [csv_text(value) if isinstance(value, str) else value for value in texts[name]]
@@ -56,6 +57,7 @@ def csv_of(table: pd.DataFrame) -> str:
 
 
 def as_parquet(records: Iterable[Record]) -> bytes:
+    """Return the table of records as Parquet; a ConfigError says that pyarrow is missing."""
     try:
         import pyarrow  # noqa: F401
     except ImportError:
@@ -69,8 +71,9 @@ def as_parquet(records: Iterable[Record]) -> bytes:
 
 def _line(record: Record, names: Iterable[str]) -> dict[str, Any]:
     line = {name: record.get(name) for name in names}
-    nested = {name: v for name, v in line.items() if isinstance(v, dict | list)}
-    line |= {name: json.dumps(value, sort_keys=True) for name, value in nested.items()}
+    for name, value in line.items():
+        if isinstance(value, dict | list):
+            line[name] = json.dumps(value, sort_keys=True)
     repeats = record.get("repeats", [])
     for measure in MEASURES.values():
         if measure.unit == "s" and len(measure.columns) == 1 and measure.repeats(record):

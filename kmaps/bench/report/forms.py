@@ -32,7 +32,7 @@ def csv_text(text: str) -> str:
 
 def xml_text(text: str) -> str:
     """Return text that XML can hold: the characters that it forbids are shown as escapes."""
-    return _NOT_XML.sub(lambda found: ascii(found.group())[1:-1], text)
+    return _NOT_XML.sub(lambda match: ascii(match.group())[1:-1], text)
 
 
 _MARKUP = re.compile(
@@ -74,8 +74,8 @@ def markdown(text: str) -> str:
 
 
 def _escape(special: re.Pattern[str], text: str) -> str:
-    def escape(found: re.Match[str]) -> str:
-        return _ENTITIES.get(found.group(), f"\\{found.group()}")
+    def escape(match: re.Match[str]) -> str:
+        return _ENTITIES.get(match.group(), f"\\{match.group()}")
 
     return special.sub(escape, one_line(text))
 
@@ -92,6 +92,7 @@ def link(text: str, place: str) -> Markdown:
 
 
 def bold(text: str, when: bool = True) -> str:
+    """Return text that is bold in Markdown, or as it is."""
     return Markdown(f"**{markdown(text)}**") if when else text
 
 
@@ -140,10 +141,12 @@ def latex_table(
     note: str = "",
 ) -> str:
     r"""Return a ``table`` environment with booktabs; graphicx shrinks one wider than a line."""
-    body = [
-        [latex(name), *(rf"\textbf{{{latex(t)}}}" if bold else latex(t) for t, bold in entries)]
-        for name, entries in rows
-    ]
+    body = []
+    for name, numbers in rows:
+        texts = [
+            rf"\textbf{{{latex(text)}}}" if is_bold else latex(text) for text, is_bold in numbers
+        ]
+        body.append([latex(name), *texts])
     lines = [
         r"\begin{table}",
         r"\centering",

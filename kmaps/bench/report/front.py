@@ -1,7 +1,8 @@
 """Rows as points, quality over cost, and the front that no other row beats."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.measures import MEASURES, accuracy_of
@@ -18,7 +19,7 @@ COSTS = {  # costs of models: measures with short headings
 }
 
 _SETTING = ("setting", "dataset", "features", "normalize")
-_APART = ("experiment", *_SETTING)
+_DATA = ("experiment", *_SETTING)
 
 
 @dataclass
@@ -46,20 +47,27 @@ def points_of(records: Iterable[Record], measures: Sequence[str]) -> list[Point]
     lines = summarize(records, measures)
     rows = [Row.of(record) for record in records]
     labels, names = short_labels(rows)[0], short_names(rows)
-    briefs = {labels[identity]: b for identity, b in short_labels(rows, brief=True)[0].items()}
+    brief_labels, _ = short_labels(rows, brief=True)
+    briefs = {labels[identity]: brief for identity, brief in brief_labels.items()}
     methods = {labels[identity]: name for identity, name in names.items()}
-    several = len({line["reduction"] for line in lines}) > 1
+    several_reductions = len({line["reduction"] for line in lines}) > 1
     # Errors of several kernels do not compare.
     setting = (*_SETTING, "kernel") if MEASURES[measures[0]].unit == "kernel" else _SETTING
     differing = [name for name in setting if len({line[name] for line in lines}) > 1]
     points: dict[tuple, Point] = {}
     for line in lines:
-        identity = *(line[name] for name in _APART), line["reduction"], line["kernel"]
-        label, words = line["label"], [line["reduction"] if several else "", line["kernel"]]
-        group = ", ".join(filter(None, (line[name] for name in differing)))
-        name, brief = (" ".join(filter(None, [*words, one])) for one in (label, briefs[label]))
-        new = Point(group, name, methods[label], line["kernel"], brief=brief)
-        point = points.setdefault((*identity, label), new)
+        label = line["label"]
+        words = [line["reduction"] if several_reductions else "", line["kernel"]]
+        prefix = "".join(f"{word} " for word in words if word)
+        data = [line[name] for name in differing]
+        new = Point(
+            group=", ".join(text for text in data if text),
+            name=f"{prefix}{label}",
+            method=methods[label],
+            kernel=line["kernel"],
+            brief=f"{prefix}{briefs[label]}",
+        )
+        point = points.setdefault((*_place(line), label), new)
         if line["n"]:
             scale = MEASURES[line["measure"]].scale
             middle = line["median"] if line["repeats"] else line["mean"]
@@ -68,9 +76,14 @@ def points_of(records: Iterable[Record], measures: Sequence[str]) -> list[Point]
         if line["n"] > 1:
             point.spreads[line["measure"]] = scale * line["std"]
     for record in records:
-        identity = *(record[name] for name in _APART), record["reduction"], record["kernel"]
-        points[*identity, labels[Row.of(record).identity]].records.append(record)
+        label = labels[Row.of(record).identity]
+        points[*_place(record), label].records.append(record)
     return [point for point in points.values() if measures[0] in point.values]
+
+
+def _place(cell: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return the data, the reduction and the kernel that a line or a record belongs to."""
+    return (*(cell[name] for name in _DATA), cell["reduction"], cell["kernel"])
 
 
 def front(points: Iterable[Point], cost: str, quality: str) -> list[Point]:
@@ -81,15 +94,17 @@ def front(points: Iterable[Point], cost: str, quality: str) -> list[Point]:
 
     def place(point: Point) -> tuple[float, float]:
         """Return the cost and the quality, of each the less the better."""
-        values = ((-1 if MEASURES[n].highest else 1) * point.values[n] for n in (cost, quality))
-        return next(values), next(values)
+        signs = [-1 if MEASURES[name].highest else 1 for name in (cost, quality)]
+        return signs[0] * point.values[cost], signs[1] * point.values[quality]
 
-    kept: list[Point] = []
-    known = [p for p in points if p.whole and {cost, quality} <= p.values.keys()]
-    for point in sorted(known, key=place):
-        if not kept or place(point)[1] < place(kept[-1])[1] or place(point) == place(kept[-1]):
-            kept.append(point)
-    return kept
+    on_front: list[Point] = []
+    measured = [point for point in points if point.whole and {cost, quality} <= point.values.keys()]
+    for point in sorted(measured, key=place):
+        last = on_front[-1] if on_front else None
+        is_better = last is None or place(point)[1] < place(last)[1]
+        if is_better or place(point) == place(last):
+            on_front.append(point)
+    return on_front
 
 
 def side_by_side(records: Sequence[Record]) -> Table:

@@ -14,13 +14,16 @@ Verdict = Literal["failure", "error", "skipped", ""]
 
 @dataclass(frozen=True)
 class Case:
+    """A test case of a JUnit document."""
+
     name: str
-    group: str  # its group, such as a run
+    group: str  # such as a run
     verdict: Verdict = ""  # "error" if it could not be decided; empty if it passed
     message: str = ""  # why, in one line
 
 
 def junit(suite: str, cases: Iterable[Case]) -> str:
+    """Return a JUnit XML document of a suite of cases."""
     cases = list(cases)
     root = ElementTree.Element("testsuite", name=xml_text(suite))
     verdicts = [case.verdict for case in cases]
@@ -49,7 +52,8 @@ def as_text(verdicts: Sequence[CellVerdict], *, unchanged: bool = True) -> str:
 
 def summary(verdicts: Sequence[CellVerdict]) -> str:
     """Return one line: how many cells got each verdict, and how many have a C at the edge."""
-    total = f"{len(verdicts)} cell{'s' * (len(verdicts) != 1)}: {in_words(count(verdicts))}"
+    cells = "1 cell" if len(verdicts) == 1 else f"{len(verdicts)} cells"
+    total = f"{cells}: {in_words(count(verdicts))}"
     n_edge = sum(bool(cell.edge) for cell in verdicts)
     edges = f"; C at the edge of its grid in {n_edge} of {len(verdicts)}" if n_edge else ""
     return total + edges

@@ -14,7 +14,10 @@ from kmaps.bench.records.names import short_labels
 from kmaps.bench.records.row import Row
 from kmaps.bench.report.document import Table
 
-SPACING, FEATURES, FREQUENCIES, SAMPLES = "ε", "D", "m", "n"
+SPACING = "ε"
+FEATURES = "D"
+FREQUENCIES = "m"
+SAMPLES = "n"
 """What a law is over: the spacing of uniform anchors, or a number of something."""
 
 ERRORS = {  # the errors of maps on pairs of samples, in words
@@ -49,6 +52,7 @@ class PowerLaw:
     factor: float
 
     def value(self, at: float | NDArray) -> float | NDArray:
+        """Return the law's value at a place or at several."""
         return self.factor * at**self.exponent
 
 
@@ -71,9 +75,9 @@ def power_laws(
     groups: dict[tuple[str, str, str], dict[float, list[Record]]] = {}
     rows: dict[str, Row] = {}
     for record in records:
-        found = place(record) if record["status"] == "ok" else None
-        if found is not None:
-            over, row, at = found
+        located = place(record) if record["status"] == "ok" else None
+        if located is not None:
+            over, row, at = located
             rows[row.identity] = row
             group = groups.setdefault((over, row.identity, record["kernel"]), {})
             group.setdefault(at, []).append(record)
@@ -81,17 +85,35 @@ def power_laws(
     laws = []
     for (over, identity, kernel), group in groups.items():
         for name, value in quantities.items():
-            known = {at: [v for r in group[at] if (v := value(r)) is not None] for at in group}
-            means = {at: mean(known[at]) for at in sorted(known) if known[at]}
+            means = {}
+            for at in sorted(group):
+                numbers = [number for record in group[at] if (number := value(record)) is not None]
+                if numbers:
+                    means[at] = mean(numbers)
             if means:
-                at, values = np.array(list(means)), np.array(list(means.values()))
-                exponent, logarithm = np.nan, np.nan
-                if len(at[-largest:]) > 1 and (values[-largest:] > 0).all():
-                    logs = np.log(at[-largest:]), np.log(values[-largest:])
-                    exponent, logarithm = map(float, np.polyfit(*logs, 1))
-                row = labels[identity], kernel
-                laws.append(PowerLaw(*row, over, name, at, values, exponent, np.exp(logarithm)))
+                places = np.array(list(means))
+                values = np.array(list(means.values()))
+                exponent, factor = _fitted(places[-largest:], values[-largest:])
+                law = PowerLaw(
+                    label=labels[identity],
+                    kernel=kernel,
+                    over=over,
+                    quantity=name,
+                    at=places,
+                    values=values,
+                    exponent=exponent,
+                    factor=factor,
+                )
+                laws.append(law)
     return laws
+
+
+def _fitted(places: NDArray[np.float64], values: NDArray[np.float64]) -> tuple[float, float]:
+    """Return the exponent and the factor of the least squares law; NaN where there is none."""
+    if len(places) < 2 or (values <= 0).any():
+        return np.nan, np.nan
+    exponent, logarithm = np.polyfit(np.log(places), np.log(values), 1)
+    return float(exponent), float(np.exp(logarithm))
 
 
 # ---- errors on pairs of samples
@@ -107,12 +129,14 @@ def falls(records: Iterable[Record]) -> list[PowerLaw]:
 
         return value
 
-    laws = power_laws(records, _pairs_place, {one: falling(one) for one in ERRORS}, geometric_mean)
+    errors = {name: falling(name) for name in ERRORS}
+    laws = power_laws(records, _pairs_place, errors, geometric_mean)
     return [law for law in laws if len(law.at) > 1]
 
 
 def _pairs_place(record: Record) -> tuple[str, Row, float] | None:
-    row, columns = Row.of(record), record["options"].get("columns")
+    row = Row.of(record)
+    columns = record["options"].get("columns")
     n_anchors = row.params.get("n_anchors")
     uniform = row.params.get("anchors", "uniform") == "uniform"
     if is_number(columns):
@@ -126,9 +150,11 @@ def falls_table(records: Iterable[Record]) -> Table:
     """Return a table of how each error falls; without rows where none was varied."""
     lines = []
     for fall in falls(records):
-        spaced = fall.over == SPACING
-        at = [f"ε = 1/{1 / of:.0f}" if spaced else f"D = {of:,.0f}" for of in fall.at]
-        ends = [f"{fall.values[i]:.3g} at {at[i]}" for i in (0, -1)]
+        if fall.over == SPACING:
+            places = [f"ε = 1/{1 / spacing:.0f}" for spacing in fall.at]
+        else:
+            places = [f"D = {n_features:,.0f}" for n_features in fall.at]
+        ends = [f"{fall.values[end]:.3g} at {places[end]}" for end in (0, -1)]
         law = f"{fall.over}^{fall.exponent:.2f}"
         lines.append([fall.kernel, fall.label, ERRORS[fall.quantity], law, *ends])
     head = ["kernel", "map", "error", "as", "at one end", "at the other"]
@@ -142,26 +168,33 @@ def convergence(records: Iterable[Record]) -> list[dict[str, PowerLaw]]:
     """Return the errors of each map of random frequencies over their number, by their column."""
 
     def place(record: Record) -> tuple[str, Row, float] | None:
-        # Two outputs per frequency.
-        row, dim = Row.of(record).without("n_frequencies"), record["dim"]
+        row = Row.of(record).without("n_frequencies")
+        dim = record["dim"]  # two outputs per frequency
         return (FREQUENCIES, row, dim // 2) if dim and dim > 1 else None
 
     columns = ("rms", "random_rms", "additive_rms")
     errors: dict[str, Value] = {name: itemgetter(name) for name in columns}
-    found: dict[tuple[str, str], dict[str, PowerLaw]] = {}
+    by_map: dict[tuple[str, str], dict[str, PowerLaw]] = {}
     for law in power_laws(records, place, errors, largest=_LARGEST):
-        found.setdefault((law.label, law.kernel), {})[law.quantity] = law
-    return [errors for errors in found.values() if len(errors) == len(columns)]
+        by_map.setdefault((law.label, law.kernel), {})[law.quantity] = law
+    return [laws for laws in by_map.values() if len(laws) == len(columns)]
 
 
 def convergence_table(records: Iterable[Record]) -> Table:
     """Return a table: the two parts of each row's error, and how the random one falls."""
     lines = []
     for errors in convergence(records):
-        random, stays = errors["random_rms"], errors["additive_rms"]
-        parts = random.values[-1], stays.values[0], errors["rms"].values[-1]
-        fall = [f"m^{random.exponent:.3f}", f"{random.at[-1]:,.0f}"]
-        lines.append([random.kernel, random.label, *fall, *(f"{part:.5f}" for part in parts)])
+        random = errors["random_rms"]
+        line = [
+            random.kernel,
+            random.label,
+            f"m^{random.exponent:.3f}",
+            f"{random.at[-1]:,.0f}",
+            f"{random.values[-1]:.5f}",
+            f"{errors['additive_rms'].values[0]:.5f}",
+            f"{errors['rms'].values[-1]:.5f}",
+        ]
+        lines.append(line)
     head = ["kernel", "map", "random part falls as", "at m =", "random part", "additive part"]
     return Table([*head, "whole"], lines, texts=2)
 
@@ -173,18 +206,19 @@ def growth(records: Iterable[Record]) -> dict[str, dict[str, PowerLaw]]:
     """Return how measures grow with the training samples: by row in words, then by measure."""
 
     def place(record: Record) -> tuple[str, Row, float] | None:
-        row, n_train = Row.of(record).without("size"), record["n_train"]
+        row = Row.of(record).without("size")
+        n_train = record["n_train"]
         return (SAMPLES, row, n_train) if n_train and n_train > 0 else None
 
     measures = {name: MEASURES[name].value for name in ("accuracy", "convert", *GROWING)}
     # The last record of a size is the one that counts.
     laws = power_laws(records, place, measures, lambda values: values[-1], _LARGEST)
     several = len({law.kernel for law in laws} - {""}) > 1
-    found: dict[str, dict[str, PowerLaw]] = {}
+    by_row: dict[str, dict[str, PowerLaw]] = {}
     for law in laws:
-        name = ", ".join(filter(None, [law.label, law.kernel if several else ""]))
-        found.setdefault(name, {})[law.quantity] = law
-    return found
+        name = f"{law.label}, {law.kernel}" if several and law.kernel else law.label
+        by_row.setdefault(name, {})[law.quantity] = law
+    return by_row
 
 
 def growth_table(records: Iterable[Record]) -> Table:
@@ -195,9 +229,25 @@ def growth_table(records: Iterable[Record]) -> Table:
             continue
         shown = {name: MEASURES[name].format(law.values[-1]) for name, law in by_measure.items()}
         grown = {measure: f"n^{law.exponent:.2f}" for measure, law in by_measure.items()}
-        n = f"{by_measure['accuracy'].at[-1]:,}"
-        cells = [row, n, shown["accuracy"], shown.get("time", ""), shown.get("convert", "")]
-        cells += [grown.get("time", ""), shown.get("train-memory", "")]
-        lines.append([*cells, grown.get("train-memory", "")])
-    head = ["", "largest n", "accuracy, %", "time, s", "of it conversion, s", "grows as"]
-    return Table([*head, "peak memory, MB", "grows as"], lines)
+        line = [
+            row,
+            f"{by_measure['accuracy'].at[-1]:,}",
+            shown["accuracy"],
+            shown.get("time", ""),
+            shown.get("convert", ""),
+            grown.get("time", ""),
+            shown.get("train-memory", ""),
+            grown.get("train-memory", ""),
+        ]
+        lines.append(line)
+    head = [
+        "",
+        "largest n",
+        "accuracy, %",
+        "time, s",
+        "of it conversion, s",
+        "grows as",
+        "peak memory, MB",
+        "grows as",
+    ]
+    return Table(head, lines)

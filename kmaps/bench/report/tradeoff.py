@@ -44,6 +44,7 @@ class LearnerPoints:
 
 
 def quality(records: Iterable[Record]) -> str:
+    """Return the column that says how good a trial is: detectors have an average precision."""
     detect = any(record["options"].get("classes") for record in records)
     return "average_precision" if detect else "accuracy"
 
@@ -57,27 +58,30 @@ def learners(records: Iterable[Record]) -> list[LearnerPoints]:
     drawn = [record for record in measured if not _is_exact(record)]
     several_kernels = len({record["kernel"] for record in drawn}) > 1
     maps, _ = short_labels(map(_map_row, drawn))
-    found: dict[str, LearnerPoints] = {}
+    by_name: dict[str, LearnerPoints] = {}
     for group in rows.values():
-        first, exact = group[0], _is_exact(group[0])
+        first = group[0]
+        exact = _is_exact(first)
         name = LEARNERS.get(_named(first), _named(first))
         if exact or several_kernels:
             name += f" {first['kernel']}"
         if not exact and len(maps) > 1:
             name += f", {maps[_map_row(first).identity]}"
-        learner = found.setdefault(name, LearnerPoints(name, exact, []))
+        learner = by_name.setdefault(name, LearnerPoints(name, exact, []))
         learner.points.append(_point(group, quality(measured)))
-    return list(found.values())
+    return list(by_name.values())
 
 
-def has_times(found: Iterable[LearnerPoints]) -> bool:
-    return any(not isnan(point.us) for learner in found for point in learner.points)
+def has_times(points: Iterable[LearnerPoints]) -> bool:
+    """Return whether some point has a time."""
+    return any(not isnan(point.us) for learner in points for point in learner.points)
 
 
 def _named(record: Record) -> str:
     """Return the name of a record's learner; refuse a record that lacks values of its point."""
-    name, C = (record["learner"].get(key) for key in ("name", "C"))
-    numbers = record["dim"], record["n_test"], record["params"].get("n_frequencies", 0)
+    name = record["learner"].get("name")
+    C = record["learner"].get("C")
+    numbers = (record["dim"], record["n_test"], record["params"].get("n_frequencies", 0))
     if isinstance(name, str) and (C == "auto" or is_number(C)) and all(map(is_number, numbers)):
         return name
     raise InputError(f"{cell_name(record)}: its trade-off record lacks learner, C, dim or n_test")
@@ -94,26 +98,31 @@ def _is_exact(record: Record) -> bool:
 def _point(group: Sequence[Record], measure: str) -> TrialPoint:
     values = [record[measure] for record in group]
     first = group[0]
-    given = first["learner"]["C"]
-    chosen = given == "auto"
-    predict = MEASURES["predict"]
-    us = [1e6 * s / one["n_test"] for one in group if (s := predict.value(one))]
+    C = first["learner"]["C"]
+    is_chosen = C == "auto"
+    if is_chosen:
+        C = float(np.exp(np.mean(np.log([record["C"] for record in group]))))
+    microseconds = []
+    for record in group:
+        test_s = MEASURES["predict"].value(record)
+        if test_s:
+            microseconds.append(1e6 * test_s / record["n_test"])
     return TrialPoint(
         quality=100 * fmean(values),  # with the same digits as in tables
         spread=100 * float(np.std(values, ddof=1)) if len(values) > 1 else float("nan"),
         kept=float(np.mean([record["dim"] / 2 for record in group])),
         drawn=first["params"].get("n_frequencies", 0),
-        C=float(np.exp(np.mean(np.log([record["C"] for record in group])))) if chosen else given,
-        us=fmean(us or [nan]),
+        C=C,
+        us=fmean(microseconds) if microseconds else nan,
         keep=first["learner"].get("keep", 0),
-        is_chosen=chosen,
+        is_chosen=is_chosen,
     )
 
 
 def tradeoff_table(records: Iterable[Record]) -> Table:
     """Return a table of the points: the frequencies, the cost and the quality of each learner."""
     records = list(records)
-    lines = [_line(one, point) for one in learners(records) for point in one.points]
+    lines = [_line(learner, point) for learner in learners(records) for point in learner.points]
     title = quality(records).replace("_", " ")
     head = ["learner", "C", "projections", "kept", f"{title}, %", "test, µs per sample"]
     return Table(head, lines)
