@@ -94,7 +94,7 @@ def _as_numbers(data: Any, name: str) -> NDArray:
 def in_loop_types(X: Any, name: str = "X") -> Any:
     """Return an array or a sparse matrix in a type and with indices that loops are compiled for.
 
-    float16 becomes float32 and long double float64, in the byte order of the processor; indices
+    float16 becomes float32 and long double float64, all in the byte order of the processor; indices
     become int32 where they fit, since SciPy makes int64 of coordinates that were int64. Text, dates
     and complex numbers are refused (InputError). Data frames and lists are returned as they are,
     for scikit-learn to convert.
@@ -108,11 +108,12 @@ def in_loop_types(X: Any, name: str = "X") -> Any:
         )
     if X.dtype.kind not in "buifO":
         raise InputError(f"{name}: expected real numbers, got dtype {X.dtype}")
-    if X.dtype.kind == "f":
-        dtype = np.float32 if X.dtype.itemsize <= 4 else np.float64
-        if X.dtype != dtype:
-            with np.errstate(over="ignore"):  # infinity is refused where it matters
-                X = X.astype(dtype)
+    dtype = X.dtype.newbyteorder("=")
+    if dtype.kind == "f":
+        dtype = np.dtype(np.float32 if dtype.itemsize <= 4 else np.float64)
+    if X.dtype != dtype:
+        with np.errstate(over="ignore"):  # infinity is refused where it matters
+            X = X.astype(dtype)
     if issparse(X) and X.format in ("csr", "csc") and X.indices.dtype != np.int32:
         indices_fit = max(X.nnz, *X.shape) <= np.iinfo(np.int32).max
         if indices_fit:

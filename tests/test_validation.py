@@ -57,6 +57,7 @@ CONVERTED = {
     "int64 indices": (with_wide_indices(X), sparse.csr_matrix(X)),
     "nullable": (FRAME.astype("Float64"), FRAME),
     "big-endian": (X.astype(">f8"), X),
+    "big-endian integers": ((100 * X).astype(">i4"), (100 * X).astype(np.int32)),
 }
 
 

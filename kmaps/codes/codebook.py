@@ -53,7 +53,9 @@ class Codebook:
     """
 
     def __init__(self, levels: NDArray, low: NDArray, high: NDArray, window: int = 1):
-        self.levels, self.low, self.high = (np.asarray(a, float) for a in (levels, low, high))
+        self.levels = np.asarray(levels, float)
+        self.low = np.asarray(low, float)
+        self.high = np.asarray(high, float)
         self.counts = 1 + (np.diff(self.levels) > 0).sum(axis=1)
         self.window = window
         self.n_codes = np.maximum(self.counts - window + 1, 1)
@@ -102,9 +104,11 @@ class Codebook:
 
     def count_outside(self, x: Any) -> int:
         """Return how many values (n, d), of any library, lie outside the range."""
-        low, high = self.low, self.high
+        low = self.low
+        high = self.high
         if isinstance(x, np.ndarray):
-            low, high = _as(x.dtype.type, low), _as(x.dtype.type, high)
+            low = _as(x.dtype.type, low)
+            high = _as(x.dtype.type, high)
         outside = (x < like(x, low)) | (x > like(x, high))
         return int(namespace(x).count_nonzero(outside))
 
@@ -138,11 +142,10 @@ class Codebook:
     ) -> tuple[NDArray, int]:
         codes = np.empty(values.shape, np.uint8)
 
-        def part(rows: slice, columns: slice) -> int:
-            where = rows, columns
-            return self.encode(values[where], features[columns], codes[where])
+        def encode_part(rows: slice, columns: slice) -> int:
+            return self.encode(values[rows, columns], features[columns], codes[rows, columns])
 
-        outside = sum(for_parts(part, values.shape, _BLOCK_VALUES))
+        outside = sum(for_parts(encode_part, values.shape, _BLOCK_VALUES))
         if outside:
             refuse_not_finite(values)
             if unsigned:
@@ -155,15 +158,15 @@ class Codebook:
         search = self._search(x.dtype.type)
         if isinstance(search, _Sorted):
             return graph.search(x, search.edges)
-        _, _, origin, per_unit = search.positions.each
-        return graph.divide(x, origin, [per_unit], search.offset, search.last)[0]
+        codes, _ = graph.divide(x, search.origin, [search.per_unit], search.offset, search.last)
+        return codes
 
     def fastest_search(self, dtype: type) -> "_Uniform | _Bucketed | _Sorted":
         """Return the fastest search by compiled loops."""
         search = self._search(dtype)
         if isinstance(search, _Uniform):
             return search
-        return _Bucketed.of(search) or search
+        return _Bucketed.from_edges(search) or search
 
     def _search(self, dtype: type) -> "_Uniform | _Sorted":
         """Compute codes where the levels are equally spaced, search for them elsewhere."""
@@ -178,51 +181,64 @@ class Codebook:
         return _Sorted(self, dtype)
 
 
-class _Positions:
-    """The data of a search for each feature, as the loops need it for some values' features."""
+class _FeatureData:
+    """Arrays with a number for each feature, as the loops need them for the features of values."""
 
-    def __init__(self, *each: NDArray):
-        self.each = each
-        self.all_features = np.arange(len(each[0]))
+    def __init__(self, *arrays: NDArray):
+        self._arrays = arrays
+        self._all_features = np.arange(len(arrays[0]))
 
-    def __call__(self, of: NDArray) -> tuple:
-        if len(self.all_features) == 1:
-            return tuple(known[0] for known in self.each)
-        in_order = np.array_equal(of, self.all_features)
-        return tuple(read_only(known if in_order else known[of]) for known in self.each)
+    def select(self, features: NDArray) -> tuple:
+        """Return the numbers of some features: arrays, or single ones that all features share."""
+        if len(self._all_features) == 1:
+            return tuple(array[0] for array in self._arrays)
+        if np.array_equal(features, self._all_features):
+            return tuple(read_only(array) for array in self._arrays)
+        return tuple(read_only(array[features]) for array in self._arrays)
 
 
 class _Uniform:
+    """The codes of equally spaced levels, which are computed."""
+
     def __init__(self, book: Codebook, per_unit: NDArray, dtype: type):
-        low, high = _as(dtype, book.low), _as(dtype, book.high)
-        self.positions = _Positions(low, high, book.levels[:, 0].copy(), per_unit)
+        self.origin = book.levels[:, 0].copy()
+        self.per_unit = per_unit
+        low = _as(dtype, book.low)
+        high = _as(dtype, book.high)
+        self._data = _FeatureData(low, high, self.origin, per_unit)
         # One number where that will do, which saves reading it for each value. A feature with a
         # single level stays at zero without.
         last = np.where(per_unit > 0, book.n_codes, book.n_codes.max()) - 1.0
         self.last = last[:1] if (last == last[0]).all() else last
         self.offset = 1 - book.window / 2
 
-    def __call__(self, values: NDArray, of: NDArray, codes: NDArray) -> int:
+    def __call__(self, values: NDArray, features: NDArray, codes: NDArray) -> int:
         from kmaps._loops.codes import nearest_uniform
 
-        values = read_only(values)
-        last = read_only(self.last[of]) if len(self.last) > 1 else self.last[0]
-        return nearest_uniform(values, *self.positions(of), last, self.offset, codes)
+        low, high, origin, per_unit = self._data.select(features)
+        last = read_only(self.last[features]) if len(self.last) > 1 else self.last[0]
+        return nearest_uniform(
+            read_only(values), low, high, origin, per_unit, last, self.offset, codes
+        )
 
     def in_library(self, x: Any, feature: NDArray) -> Any:
         """Return the codes of an array by the functions of its library."""
-        _, _, origin, per_unit = self.positions.each
-        of, wide = feature if len(origin) > 1 else 0, in_double(x)
-        first, factor = like(wide, origin[of]), like(wide, per_unit[of])
-        last = like(wide, self.last[of if len(self.last) > 1 else 0])
+        row = feature if len(self.origin) > 1 else 0
+        wide = in_double(x)
+        origin = like(wide, self.origin[row])
+        per_unit = like(wide, self.per_unit[row])
+        last = like(wide, self.last[row if len(self.last) > 1 else 0])
         xp = namespace(x)
-        number = xp.floor((wide - first) * factor + self.offset)
-        return whole(xp.minimum(xp.clip(number, 0.0, None), last))
+        position = xp.floor((wide - origin) * per_unit + self.offset)
+        return whole(xp.minimum(xp.clip(position, 0.0, None), last))
 
 
 class _Sorted:
+    """The search among the sorted edges between the codes of a feature."""
+
     def __init__(self, book: Codebook, dtype: type):
-        self.low, self.high = _as(dtype, book.low), _as(dtype, book.high)
+        self.low = _as(dtype, book.low)
+        self.high = _as(dtype, book.high)
         window = min(book.window, book.levels.shape[1])
         # The window moves once the level that it gains is nearer than the one that it loses.
         edges = book.levels[:, :-window] / 2 + book.levels[:, window:] / 2
@@ -235,23 +251,27 @@ class _Sorted:
         up = np.nextafter(rounded, dtype(np.inf))
         self.edges[:, : edges.shape[1]] = np.where(rounded < edges, up, rounded)
 
-    def __call__(self, values: NDArray, of: NDArray, codes: NDArray) -> int:
+    def __call__(self, values: NDArray, features: NDArray, codes: NDArray) -> int:
         from kmaps._loops.codes import nearest_sorted
 
-        values = read_only(values)
-        of = np.zeros_like(of) if len(self.low) == 1 else of
-        low, high, start = self.low[of], self.high[of], (of * self.width).astype(np.uint32)
-        edges, half = read_only(self.edges.reshape(-1)), self.width // 2
-        return nearest_sorted(values, low, high, start, edges, half, codes)
+        rows = np.zeros_like(features) if len(self.low) == 1 else features
+        start = (rows * self.width).astype(np.uint32)
+        edges = read_only(self.edges.reshape(-1))
+        half = self.width // 2
+        return nearest_sorted(
+            read_only(values), self.low[rows], self.high[rows], start, edges, half, codes
+        )
 
     def in_library(self, x: Any, feature: NDArray) -> Any:
         """Return the codes of an array by the functions of its library; the search of the loop."""
+        xp = namespace(x)
+        edges = self.edges.reshape(-1)
         start = integers_like(x, feature * self.width if len(self.low) > 1 else 0 * feature)
-        xp, edges, step = namespace(x), self.edges.reshape(-1), self.width // 2
         place = whole(xp.zeros_like(x)) + start
+        step = self.width // 2
         while step:
-            ahead = place + step
-            place = xp.where(looked_up(x, edges, ahead - 1) <= x, ahead, place)
+            later = place + step
+            place = xp.where(looked_up(x, edges, later - 1) <= x, later, place)
             step //= 2
         return place - start
 
@@ -266,44 +286,57 @@ class _Bucketed:
     def __init__(self, search: _Sorted, bits: list[NDArray], shift: int):
         signed = search.signed
         # From a bucket below the first edge, where what lies before it counts as its first value.
-        begin = np.array([(own[0] >> shift) - 1 if len(own) else 0 for own in bits])
-        end = np.array([(own[-1] >> shift) + 2 if len(own) else 1 for own in bits])
-        base = np.r_[0, np.cumsum(end - begin)]
-        carries = np.zeros(base[-1], np.int64)
-        for own, start, stop, at in zip(bits, begin, end, base[:-1], strict=True):
-            keys = own >> shift
-            here = carries[at : at + stop - start]
-            here[:] = np.searchsorted(keys, np.arange(start, stop)) << shift
-            here[keys - start] += (keys + 1 << shift) - own
+        begin = np.array([(edges[0] >> shift) - 1 if len(edges) else 0 for edges in bits])
+        end = np.array([(edges[-1] >> shift) + 2 if len(edges) else 1 for edges in bits])
+        starts = np.r_[0, np.cumsum(end - begin)]  # of each feature's buckets among all
+        carries = np.zeros(starts[-1], np.int64)
+        for j, edges in enumerate(bits):
+            buckets = np.arange(begin[j], end[j])
+            buckets_of_edges = edges >> shift
+            own_carries = carries[starts[j] : starts[j + 1]]
+            own_carries[:] = np.searchsorted(buckets_of_edges, buckets) << shift
+            own_carries[buckets_of_edges - begin[j]] += (buckets_of_edges + 1 << shift) - edges
         first: NDArray = (begin << shift).astype(signed)
         last: NDArray = ((end << shift) - 1).astype(signed)
-        base = (base[:-1] - begin).astype(signed)
-        self.positions = _Positions(search.low, search.high, first, last, base)
-        self.signed, self.shift = signed, signed(shift)
-        self.carries: NDArray = carries.astype(search.unsigned)
+        base = (starts[:-1] - begin).astype(signed)
+        self._data = _FeatureData(search.low, search.high, first, last, base)
+        self._signed = signed
+        self._shift = signed(shift)
+        self._carries: NDArray = carries.astype(search.unsigned)
 
     @classmethod
-    def of(cls, search: _Sorted) -> "_Bucketed | None":
+    def from_edges(cls, search: _Sorted) -> "_Bucketed | None":
         """Return the faster form of a search if it has one."""
         edges = [row[np.isfinite(row)] for row in search.edges]
         if not any(map(len, edges)) or min(row[0] for row in edges if len(row)) <= 0:
             return None
         bits = [row.view(search.signed).astype(np.int64) for row in edges]
-        most = min(_MOST_BUCKETS * len(bits), _ALL_BUCKETS)
+        most_buckets = min(_MOST_BUCKETS * len(bits), _ALL_BUCKETS)
         for shift in range(np.finfo(search.edges.dtype).nmant, -1, -1):
-            keys = [own >> shift for own in bits if len(own)]
-            if sum(int(own[-1] - own[0]) for own in keys) >= most:
+            buckets = [row >> shift for row in bits if len(row)]
+            if sum(int(row[-1] - row[0]) for row in buckets) >= most_buckets:
                 return None
-            if all((np.diff(own) > 0).all() for own in keys):
+            if all((np.diff(row) > 0).all() for row in buckets):
                 return cls(search, bits, shift)
         return None
 
-    def __call__(self, values: NDArray, of: NDArray, codes: NDArray) -> int:
+    def __call__(self, values: NDArray, features: NDArray, codes: NDArray) -> int:
         from kmaps._loops.codes import nearest_bucketed
 
+        low, high, first, last, base = self._data.select(features)
         values = read_only(values)
-        buckets = *self.positions(of), self.shift, read_only(self.carries)
-        return nearest_bucketed(values, values.view(self.signed), *buckets, codes)
+        return nearest_bucketed(
+            values,
+            values.view(self._signed),
+            low,
+            high,
+            first,
+            last,
+            base,
+            self._shift,
+            read_only(self._carries),
+            codes,
+        )
 
 
 def _as(dtype: type, values: NDArray) -> NDArray:

@@ -9,7 +9,7 @@ from kmaps.checks import MAX_LEVELS, refuse_not_finite
 from kmaps.codes.codebook import Codebook, pad_levels
 from kmaps.errors import ConfigError, InputError
 from kmaps.matrices import AnyMatrix, read_only, summed
-from kmaps.validation import refuse_mask
+from kmaps.validation import in_loop_types, refuse_mask
 
 
 class Columns:
@@ -20,11 +20,12 @@ class Columns:
 
     def __init__(self, X: AnyMatrix) -> None:
         refuse_mask(X)
-        # Compiled loops know the processor's byte order alone.
-        native = X.astype(X.dtype.newbyteorder("="), copy=False)
-        self._X = summed(native.tocsc()) if issparse(X) else native
+        X = in_loop_types(X)
+        self._X = summed(X.tocsc()) if issparse(X) else X
         self.n_rows, self.n_columns = X.shape
-        self.low, self.high = (end.astype(float) for end in _ends(self._X))
+        low, high = _ends(self._X)
+        self.low = low.astype(float)
+        self.high = high.astype(float)
 
     def one_range(self) -> bool:
         """Return whether there are columns that vary, each over the range that all values have."""
@@ -47,11 +48,13 @@ class Columns:
     def pooled(self) -> tuple[NDArray, NDArray]:
         """Return the distinct values of all columns and how often each occurs."""
         if not issparse(self._X):
-            whole = Columns(self._X.reshape(-1, 1))
+            one_column = Columns(self._X.reshape(-1, 1))
         else:
-            stored, size = self._X.data, (self.n_rows * self.n_columns, 1)
-            whole = Columns(csc_matrix((stored, np.arange(len(stored)), [0, len(stored)]), size))
-        return whole.distinct(0)
+            stored = self._X.data
+            rows = np.arange(len(stored))
+            shape = (self.n_rows * self.n_columns, 1)
+            one_column = Columns(csc_matrix((stored, rows, [0, len(stored)]), shape))
+        return one_column.distinct(0)
 
     def few(self, most: int, j: int | None = None) -> NDArray | None:
         """Return the distinct values of column j, or of all, ascending; None if above ``most``.
@@ -59,12 +62,13 @@ class Columns:
         Gives up at the first value too many, so that it costs little where there are many.
         """
         X = self._X if j is None else self._X[:, j : j + 1]
-        found, table = np.empty(most + 1), empty_table(most)
+        values = np.empty(most + 1)
+        table = empty_table(most)
         stored = X.data[None, :] if issparse(X) else X
-        n_found = collect(stored, found, 0, table)
-        if issparse(X) and X.nnz < X.shape[0] * X.shape[1] and n_found <= most:
-            n_found = collect(np.zeros((1, 1)), found, n_found, table)
-        return None if n_found > most else np.sort(found[:n_found])
+        n_values = collect(stored, values, 0, table)
+        if issparse(X) and X.nnz < X.shape[0] * X.shape[1] and n_values <= most:
+            n_values = collect(np.zeros((1, 1)), values, n_values, table)
+        return None if n_values > most else np.sort(values[:n_values])
 
     def has_zero(self) -> NDArray:
         """Return, for each column, whether one of its values is zero."""
@@ -78,7 +82,8 @@ def _ends(X: AnyMatrix) -> tuple[NDArray, NDArray]:
         return X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel()
     if X.flags.f_contiguous or not X.flags.c_contiguous:  # the loop reads rows
         return X.min(axis=0), X.max(axis=0)
-    low, high = X[0].copy(), X[0].copy()
+    low = X[0].copy()
+    high = X[0].copy()
     widen(read_only(X), low, high)
     return low, high
 
@@ -96,7 +101,9 @@ class RunningColumns:
     def __init__(self, most: int):
         self.most = most
         self._values: NDArray | None = np.empty(0)
-        self.n_rows = self.n_columns = self.n_nonzero = 0
+        self.n_rows = 0
+        self.n_columns = 0
+        self.n_nonzero = 0
 
     def add(self, X: AnyMatrix) -> None:
         """Take the next samples into account."""
@@ -104,8 +111,11 @@ class RunningColumns:
         if not np.isfinite([columns.low, columns.high]).all():
             refuse_not_finite(X.toarray() if issparse(X) else X)
         block = RunningColumns(self.most)
-        block.low, block.high, block._zero = columns.low, columns.high, columns.has_zero()
-        block.n_rows, block.n_columns = X.shape
+        block.low = columns.low
+        block.high = columns.high
+        block._zero = columns.has_zero()
+        block.n_rows = columns.n_rows
+        block.n_columns = columns.n_columns
         block.n_nonzero = X.count_nonzero() if issparse(X) else int(np.count_nonzero(X))
         block._values = None if self._values is None else columns.few(self.most)
         self.merge(block)
@@ -119,13 +129,14 @@ class RunningColumns:
             return
         if other.n_columns != self.n_columns:
             raise InputError(f"blocks have {self.n_columns} and {other.n_columns} features")
-        self.low, self.high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        self.low = np.minimum(self.low, other.low)
+        self.high = np.maximum(self.high, other.high)
         self._zero = self._zero | other._zero
         self.n_rows += other.n_rows
         self.n_nonzero += other.n_nonzero
         if self._values is not None and other._values is not None:
-            together = np.union1d(self._values, other._values)
-            self._values = together if len(together) <= self.most else None
+            values = np.union1d(self._values, other._values)
+            self._values = values if len(values) <= self.most else None
         else:
             self._values = None
 
@@ -151,9 +162,9 @@ def choose_levels(
     features where it can.
     """
     exact = strategy in ("auto", "exact", "shared")
-    together = columns.few(n_levels) if exact else None
-    if together is not None:
-        return together[None, :]
+    all_values = columns.few(n_levels) if exact else None
+    if all_values is not None:
+        return all_values[None, :]
     if strategy == "shared":
         return _with_zero(_roots(columns, n_levels)[None], np.array([columns.has_zero().any()]))
     rows = columns.low[:, None] + np.zeros(n_levels)
@@ -162,23 +173,27 @@ def choose_levels(
     rows = _with_zero(rows, columns.has_zero())
     if strategy == "uniform" or not isinstance(columns, Columns):
         return _one_row(pad_levels(rows))
-    found = [_of_values(columns, j, strategy, even) for j, even in enumerate(rows)]
-    return _one_row(pad_levels(found))
+    return _one_row(
+        pad_levels(
+            [_levels_of_values(columns, j, strategy, spaced) for j, spaced in enumerate(rows)]
+        )
+    )
 
 
-def _of_values(columns: Columns, j: int, strategy: str, even: NDArray) -> NDArray:
-    """Return the levels that a feature's values suggest, or the equally spaced ones."""
+def _levels_of_values(columns: Columns, j: int, strategy: str, spaced: NDArray) -> NDArray:
+    """Return the levels that a feature's values suggest, or the equally ``spaced`` ones."""
     if strategy == "quantile":
         values, counts = columns.distinct(j)
-        return _with_zero(_quantiles(values, counts, len(even))[None], np.array([0 in values]))[0]
-    few = columns.few(len(even), j)
-    if few is None and strategy == "exact":
-        found = len(columns.distinct(j)[0])
+        levels = _quantiles(values, counts, len(spaced))
+        return _with_zero(levels[None], np.array([0 in values]))[0]
+    distinct = columns.few(len(spaced), j)
+    if distinct is None and strategy == "exact":
+        n_distinct = len(columns.distinct(j)[0])
         raise InputError(
-            f"feature {j} has {found} distinct values, more than n_levels={len(even)}: "
+            f"feature {j} has {n_distinct} distinct values, more than n_levels={len(spaced)}: "
             "choose strategy='auto'"
         )
-    return even if few is None else few
+    return spaced if distinct is None else distinct
 
 
 def value_ranges(columns: Columns | RunningColumns, shared: bool) -> tuple[NDArray, NDArray]:
@@ -217,6 +232,7 @@ def check_levels(levels: ArrayLike, n_features: int) -> NDArray[np.float64]:
 
 
 def _roots(columns: Columns | RunningColumns, n_levels: int) -> NDArray:
+    """Return levels over the range of all values whose signed square roots are equally spaced."""
     ends = np.concatenate(value_ranges(columns, shared=True))
     low, high = np.sign(ends) * np.sqrt(np.abs(ends))
     roots = np.linspace(low, high, n_levels)
@@ -226,12 +242,15 @@ def _roots(columns: Columns | RunningColumns, n_levels: int) -> NDArray:
 
 
 def _quantiles(values: NDArray, counts: NDArray, n_levels: int) -> NDArray:
+    """Return the frequent ones among distinct values, and quantiles of the others."""
     if len(values) <= n_levels:
         return values
     frequent = counts * n_levels >= counts.sum()
-    rest, up_to = values[~frequent], np.cumsum(counts[~frequent])
-    share = np.linspace(0, 1, n_levels - frequent.sum())
-    return np.r_[values[frequent], rest[np.searchsorted(up_to, share * up_to[-1])]]
+    others = values[~frequent]
+    cumulative = np.cumsum(counts[~frequent])
+    shares = np.linspace(0, 1, n_levels - frequent.sum())
+    quantiles = others[np.searchsorted(cumulative, shares * cumulative[-1])]
+    return np.r_[values[frequent], quantiles]
 
 
 def _with_zero(levels: NDArray, wanted: NDArray) -> NDArray:
