@@ -48,16 +48,20 @@ class TrainCommand(MapCommand):
 class Costs(click.ParamType):
     """One value of C, several separated by commas, or the name of a rule that finds values."""
 
-    name = "C[,C…]|auto"
+    name = "C[,C…]|auto|path|plateau"
 
     def convert(self, value: Any, param: Any, ctx: Any) -> list[float] | str:
         """Return the values in ascending order, or the word."""
-        if isinstance(value, list) or value in ("path", "auto"):
+        from kmaps.models import RULES
+
+        if isinstance(value, list) or value in RULES:
             return value
         try:
             costs = sorted({float(text) for text in str(value).split(",")})
         except ValueError:
-            self.fail(f"{value!r}: expected numbers and commas, or 'auto'", param, ctx)
+            self.fail(
+                f"{value!r}: expected numbers and commas, 'auto', 'path' or 'plateau'", param, ctx
+            )
         if not 0 < costs[0] <= costs[-1] < inf:
             self.fail(f"{value}: expected positive, finite numbers", param, ctx)
         return costs
@@ -93,11 +97,11 @@ Examples:
     "-C",
     "costs",
     type=Costs(),
-    metavar="C[,C…]|auto",
+    metavar="C[,C…]|auto|path|plateau",
     default="1",
     help="Weight of the loss. Several values are compared by cross-validation; `auto` extends the "
-    "grid 0.1 to 10 until the best is inside; `path`, for models on codes, is `auto` on warm "
-    "starts, which stops when the accuracy has fallen.",
+    "grid 0.1 to 10 until the best is inside; `path` is `auto` on warm starts, and stops when the "
+    "accuracy has fallen; `plateau` goes on for two decades above a flat top.",
 )
 @click.option(
     "--folds",

@@ -152,8 +152,6 @@ def _random_features(
     from kmaps.models import LandmarkSVC, RandomFeatureSVC
 
     _refuse(_CODED_ALONE, options, f"is not for {map_name}, only for coded models")
-    if click.get_current_context().params["costs"] == "path":
-        raise ConfigError(f"-C path: is not for {map_name}, only for coded models; use -C auto")
     kernel = map_parameters.get("kernel", "exp-rbf").removeprefix("exp-")
     kernel = kernel if kernel == "rbf" else f"exp-{kernel}"
     sigma = options.pop("sigma", None)

@@ -93,9 +93,10 @@ FLOORS = {
     "< estimator < streamed < classifier regressor < folds",
     "dask": "cluster chunks team < classifier mapped_svc maps folders",
     "svm/grouplasso": "problem < classifier",
-    "models": "mapped_rows patches choice landmarks_graph < landmarks stored < block_descent "
-    "widths page evaluation < mapped_svc < random_features landmark_svc kernel_svc_cv "
-    "< coded_path < ahead training onnx_export < files < predictor",
+    "models": "renaming < mapped_rows patches choice landmarks_graph < landmarks stored "
+    "< block_descent widths page evaluation < mapped_svc "
+    "< random_features landmark_svc kernel_svc_cv < coded_path < ahead training onnx_export "
+    "< files < predictor",
 }
 
 READERS = ("records", "report", "paper")  # packages of bench that read records and run nothing

@@ -18,7 +18,7 @@ from kmaps.dask.chunks import Lazy, Summary, labelled, mapped, summary_of
 from kmaps.dask.cluster import answering
 from kmaps.errors import ConfigError, InputError
 from kmaps.models import choose_width
-from kmaps.models.choice import AUTO
+from kmaps.models.choice import is_chosen
 from kmaps.models.mapped_rows import map_rows
 from kmaps.models.mapped_svc import MappedSVC
 from kmaps.svm.learner import refuse_one_class
@@ -75,7 +75,7 @@ class BlockwiseMappedSVC(Lazy, ClassifierMixin, BaseEstimator):
         if not isinstance(self.model, MappedSVC):
             raise ConfigError(f"model={self.model!r}: expected a LandmarkSVC or RandomFeatureSVC")
         model: Any = clone(self.model)
-        chosen = AUTO in (model.sigma, model.C)
+        chosen = is_chosen(model.sigma) or is_chosen(model.C)
         if not chosen:
             model._check_parameters()  # before all samples are read
         started = perf_counter()

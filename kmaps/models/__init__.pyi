@@ -1,5 +1,6 @@
 from .ahead import compile_ahead as compile_ahead
 from .choice import AUTO as AUTO
+from .choice import RULES as RULES
 from .choice import Choice as Choice
 from .choice import Places as Places
 from .choice import Predict as Predict
@@ -7,7 +8,9 @@ from .choice import along_c as along_c
 from .choice import along_c_precomputed as along_c_precomputed
 from .choice import choice_of as choice_of
 from .choice import cross_validate as cross_validate
+from .choice import decide as decide
 from .choice import gains_little as gains_little
+from .choice import rule_of as rule_of
 from .choice import scores_along_c as scores_along_c
 from .choice import splits as splits
 from .choice import stratified_order as stratified_order

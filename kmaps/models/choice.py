@@ -1,8 +1,9 @@
 """The choice of C by cross-validation, one for all learners, and the values that it compares.
 
-A list of values is compared as it is, and the best one chosen. ``"auto"`` begins with the powers of
-√10 from 0.1 to 10, and extends them, a decade at a time, on the side on which the best value is the
-outermost one, until
+:func:`decide` says, from the scores so far, which value is chosen and which are compared next. A
+list of values is compared as it is, and the best one chosen. A rule begins with the powers of √10
+from 0.1 to 10 and extends them, a decade at a time. ``"auto"`` extends them on the side on which
+the best value is the outermost one, until
 
 - the best value has worse ones on both sides: it is chosen; or
 - the edge is flat: what the last decade gained is at most one standard error. The value a decade
@@ -17,30 +18,40 @@ reason the best value is chosen where it is inside, and not the smallest one wit
 of it (Breiman et al., 1984), which would leave every row undertuned, and by unequal amounts. Of
 equally good values the smallest is the best.
 
-``"path"``, for models that start each value of C where they stopped at the one before, also stops
-when held-out accuracy has fallen: all values of the last decade are worse than the best one before
-by more than one standard error.
+``"path"`` is ``"auto"`` for models that start each value of C where they stopped at the one before:
+it also stops when held-out accuracy has fallen, since all values of the last decade are worse than
+the best one before by more than one standard error.
+
+``"plateau"`` goes on above a flat top, until two decades are compared beyond the best value, or all
+values of the last decade are worse by more than one standard error. It stops, too, where C no
+longer binds: no coefficient is as large as C allows, and every larger C gives the same model. The
+best value is chosen, which is then no edge. Below, it is ``"auto"``.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import log
+from math import inf, log
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from kmaps.checks import check_positive, check_whole
+from kmaps.checks import check_positive, check_whole, is_number
 from kmaps.errors import ConfigError, InputError
+from kmaps.models.renaming import renamed
 from kmaps.progress import showing_part
-from kmaps.svm.learner import taken
+from kmaps.svm.learner import Learner, taken
 
 if TYPE_CHECKING:
     from kmaps.svm import KernelSVC
 
 
-AUTO, PATH = "auto", "path"
+AUTO = "auto"
+PATH = "path"
+PLATEAU = "plateau"
+RULES = (AUTO, PATH, PLATEAU)
+
 COMPARED = "values of C compared"
 
 FOLD_TOL = 1e-2
@@ -51,7 +62,9 @@ half a standard error, in less than half the time (``python -m benchmarks path``
 """
 
 _PER_DECADE = 2
+_PLATEAU_DECADES = 2  # beyond the best value
 
+Values = Iterable[float] | str  # values of C to compare, or the name of a rule
 Scores = Mapping[float, NDArray]  # by C, the scores of the units, which are samples or folds
 
 
@@ -61,6 +74,7 @@ class Powers(NamedTuple):
     base: float
     least: int
     most: int
+    start: tuple[int, int]  # the exponents of the values that a rule begins with, both included
 
     def values(self, exponents: Iterable[int]) -> tuple[float, ...]:
         """Return some of the powers, rounded: the same digits on every computer."""
@@ -70,61 +84,134 @@ class Powers(NamedTuple):
         """Return the exponent of a power that was rounded."""
         return round(log(value, self.base))
 
+    @property
+    def first(self) -> tuple[float, ...]:
+        """The values that a rule begins with."""
+        low, high = self.start
+        return self.values(range(low, high + 1))
 
-_OF_C = Powers(10**0.5, -6 * _PER_DECADE, 6 * _PER_DECADE)
+    def above(self, value: float) -> tuple[float, ...]:
+        """Return the values of the decade above one, within the bounds."""
+        top = self.exponent(value)
+        return self.values(range(top + 1, min(top + _PER_DECADE, self.most) + 1))
 
-START = _OF_C.values(range(-_PER_DECADE, _PER_DECADE + 1))
-"""The values that ``"auto"`` and ``"path"`` begin with."""
+    def below(self, value: float) -> tuple[float, ...]:
+        """Return the values of the decade below one, within the bounds."""
+        bottom = self.exponent(value)
+        return self.values(range(max(bottom - _PER_DECADE, self.least), bottom))
 
 
-def extension(scores: Scores, powers: Powers = _OF_C) -> tuple[float, ...]:
-    """Return the values of C to compare next, ascending; none when the choice is settled.
+POWERS_OF_C = Powers(10**0.5, -6 * _PER_DECADE, 6 * _PER_DECADE, (-_PER_DECADE, _PER_DECADE))
 
-    With other powers the values are of something else, two of which stand for a decade.
+
+class Decision(NamedTuple):
+    """What scores say about a parameter such as C."""
+
+    chosen: float  # among the values that were compared
+    following: tuple[float, ...]  # the values to compare next, ascending; none: it is settled
+    has_fallen: bool  # whether a larger value would be no use: scores have fallen beyond the best
+
+
+def decide(
+    scores: Scores, rule: str | None, powers: Powers = POWERS_OF_C, unbound: float = inf
+) -> Decision:
+    """Say which value is chosen and which are compared next: the one place that does.
+
+    Parameters
+    ----------
+    scores : mapping of float to ndarray
+        By value, the scores of the units, which are the same for all values.
+    rule : {"auto", "path", "plateau"} or None
+        A rule of this module. None: the values are a list, of which the best one is chosen.
+    powers : Powers
+        The values there are, two of which count as a decade; by default of C.
+    unbound : float
+        The least value from which on all larger ones give the same model.
+
+    Returns
+    -------
+    Decision
+        The chosen value, the values to compare next, and whether the scores have fallen.
     """
     grid = sorted(scores)
-    best = _best(scores, grid)
-    if best == len(grid) - 1 and not _is_flat(scores, grid, best):
-        top = powers.exponent(grid[-1])
-        exponents = range(top + 1, min(top + _PER_DECADE, powers.most) + 1)
-    elif best == 0 and not _is_flat(scores, grid, best):
-        bottom = powers.exponent(grid[0])
-        exponents = range(max(bottom - _PER_DECADE, powers.least), bottom)
-    else:
-        exponents = range(0)
-    return powers.values(exponents)
+    best = int(np.argmax([np.mean(scores[value]) for value in grid]))
+    fallen = _has_fallen(scores, grid, best)
+    if rule is None:
+        return Decision(grid[best], (), fallen)
+    top = len(grid) - 1
+    flat_edge = best in (0, top) and _is_flat(scores, grid, best)
+    chosen = grid[best]
+    following: tuple[float, ...] = ()
+    if rule == PLATEAU and best > 0:
+        n_beyond = top - best
+        enough = fallen or n_beyond >= _PLATEAU_DECADES * _PER_DECADE
+        # One more decade beyond the best, of the same models, shows that it is no edge.
+        settled = enough or (grid[top] >= unbound and n_beyond > 0)
+        following = () if settled else powers.above(grid[top])
+    elif flat_edge:
+        chosen = grid[abs(best - _PER_DECADE)]  # a decade inside either edge
+    elif best == top:
+        following = powers.above(grid[top])
+    elif best == 0:
+        following = powers.below(grid[0])
+    return Decision(chosen, following, fallen)
 
 
-def has_fallen(scores: Scores) -> bool:
+def rounds(
+    values: Values,
+    scores: dict[float, NDArray],
+    powers: Powers = POWERS_OF_C,
+    unbound: Callable[[], float] = lambda: inf,
+) -> Iterator[tuple[float, ...]]:
+    """Yield the values to compare, ascending, until the choice is settled.
+
+    The caller adds the scores of the values to ``scores`` before it asks for more.
+    """
+    rule = rule_of(values)
+    following = first_values(values, powers)
+    while following:
+        yield following
+        following = decide(scores, rule, powers, unbound()).following
+
+
+def rule_of(values: Values) -> str | None:
+    """Return the rule that a value of ``C`` or ``sigma`` names; None for values to compare."""
+    return values if isinstance(values, str) else None
+
+
+def is_chosen(C: Any) -> bool:
+    """Return whether a parameter ``C`` asks for a choice: a rule, or several values."""
+    return isinstance(C, str) or np.iterable(C)
+
+
+def _has_fallen(scores: Scores, grid: Sequence[float], best: int) -> bool:
     """Return whether the best value is better than all those a decade above it, surely."""
-    grid = sorted(scores)
-    best = _best(scores, grid)
     after = grid[best + 1 :][-_PER_DECADE:]
-    return len(after) == _PER_DECADE and not any(
-        gains_little(scores[C], scores[grid[best]]) for C in after
-    )
-
-
-def choose(scores: Scores, *, extended: bool) -> float:
-    """Return the value of C that is chosen; inside a flat edge of ``"auto"`` (``extended``)."""
-    grid = sorted(scores)
-    best = _best(scores, grid)
-    if extended and best in (0, len(grid) - 1) and _is_flat(scores, grid, best):
-        return grid[abs(best - _PER_DECADE)]  # a decade inside either edge
-    return grid[best]
-
-
-def _best(scores: Scores, grid: Sequence[float]) -> int:
-    return int(np.argmax([np.mean(scores[C]) for C in grid]))
+    if len(after) < _PER_DECADE:
+        return False
+    return not any(gains_little(scores[value], scores[grid[best]]) for value in after)
 
 
 def _is_flat(scores: Scores, grid: Sequence[float], edge: int) -> bool:
     """Return whether the last decade before an edge gained at most one standard error."""
+    if len(grid) <= _PER_DECADE:
+        return False
     return gains_little(scores[grid[abs(edge - _PER_DECADE)]], scores[grid[edge]])
 
 
 def gains_little(before: NDArray, after: NDArray) -> bool:
-    """Return whether scores of the same units are better by at most one standard error."""
+    """Return whether scores of the same units are better by at most one standard error.
+
+    Parameters
+    ----------
+    before, after : ndarray, shape (n,)
+        Scores of n units, such as whether the label of each sample is right.
+
+    Returns
+    -------
+    bool
+        Whether the gain is at most the standard error of paired differences.
+    """
     gains = np.subtract(after, before, dtype=float)
     return bool(gains.sum() <= np.sqrt(gains @ gains))
 
@@ -183,7 +270,7 @@ class Choice:
     ----------
     C : float
         The value chosen by the rule of :mod:`kmaps.models.choice`: the best; among equally good
-        values the smallest; in an extended grid with a flat edge a value inside.
+        values the smallest; at a flat edge of a rule's grid a value inside.
     grid : tuple of float
         The tried values, ascending.
     accuracies, errors : tuple of float
@@ -203,13 +290,14 @@ class Choice:
         return len(self.grid) > 1 and self.C in (self.grid[0], self.grid[-1])
 
 
+@renamed(grid="C", folds="cv", seed="random_state")
 def cross_validate(
     prepare: Callable[[Places], Predict],
-    grid: Iterable[float] | Literal["auto"],
+    C: Values,
     y: ArrayLike,
     *,
-    folds: int = 3,
-    seed: int = 0,
+    cv: int = 3,
+    random_state: int = 0,
     samples: int | None = None,
     groups: ArrayLike | None = None,
     score: Score = np.equal,
@@ -224,16 +312,29 @@ def cross_validate(
         and makes what all values of C share. It returns ``predict(grid, train, test)``, which
         trains on the places ``train`` among the chosen ones, with each C of the ascending ``grid``
         in turn, and yields the labels predicted for the places ``test``, as :func:`along_c` makes.
-    grid : iterable of float or "auto"
-        Values of C, or "auto": the rule of this module, which calls ``predict`` again to extend.
-    folds, seed, samples : int
-        Parts of the samples, of which each is left out once; how they are drawn, the same for every
-        learner; how many samples to use, a stratified draw, by default all.
+    C : iterable of float or {"auto", "path", "plateau"}
+        Values of C, or a rule of :mod:`kmaps.models.choice`, which calls ``predict`` again to
+        extend them.
+    y : array-like, shape (n,)
+        Labels.
+    cv : int, default=3
+        The folds: parts of the samples, of which each is left out once.
+    random_state : int, default=0
+        Draws the folds, the same for every learner.
+    samples : int, optional
+        How many samples to use, a stratified draw; by default all.
     groups : array-like, shape (n,), optional
         Groups that no fold divides; folds are then of about the same size, but not stratified.
-    score, progress : callable, optional
+    score : callable, optional
         ``score(truth, predicted)`` is the score of each unit of a fold, by default whether each
-        label is right; ``progress(done, total)`` is called after every C of every fold.
+        label is right.
+    progress : callable, optional
+        ``progress(done, total)`` is called after every C of every fold.
+
+    Returns
+    -------
+    Choice
+        The chosen value, and the held-out accuracies of all that were compared.
 
     Examples
     --------
@@ -244,70 +345,110 @@ def cross_validate(
     >>> found.C, [round(accuracy, 2) for accuracy in found.accuracies]
     (100.0, [0.93, 0.97, 0.99])
     """
-    checked_grid(grid)
+    C = C if isinstance(C, str) else first_values(C)
     y = np.asarray(y)
-    check_whole("folds", folds, 2)
-    check_whole("seed", seed, 0)
-    chosen = stratified_sample(y, samples, seed)
+    check_whole("cv", cv, 2)
+    check_whole("random_state", random_state, 0)
+    chosen = stratified_sample(y, samples, random_state)
     y = y[chosen]
-    parts_of_y = splits(y, folds, None if groups is None else np.asarray(groups)[chosen])
-    scores = scores_along_c(prepare(chosen), grid, y, parts_of_y, score, progress)
-    return choice_of(scores, extended=isinstance(grid, str))
+    parts_of_y = splits(y, cv, None if groups is None else np.asarray(groups)[chosen])
+    scores = scores_along_c(prepare(chosen), C, y, parts_of_y, score, progress)
+    return choice_of(scores, rule_of(C))
 
 
 def scores_along_c(
     predict: Predict,
-    grid: Iterable[float] | Literal["auto"],
+    C: Values,
     y: NDArray,
     parts_of_y: list[tuple[Places, Places]],
     score: Score = np.equal,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> dict[float, NDArray]:
-    """Return the scores of all samples by C, fold after fold; arguments of :func:`cross_validate`.
+    """Return the scores of all samples by C, fold after fold.
 
-    ``parts_of_y`` are the folds, as :func:`splits` makes them.
+    Parameters
+    ----------
+    predict : callable
+        What ``prepare`` of :func:`cross_validate` returns.
+    C, y : iterable of float or the name of a rule; ndarray, shape (n,)
+        As for :func:`cross_validate`.
+    parts_of_y : list of pairs of ndarray
+        The folds, as :func:`splits` makes them.
+    score, progress : callable, optional
+        As for :func:`cross_validate`.
+
+    Returns
+    -------
+    dict
+        The scores of the units, fold after fold, for each value.
     """
-    extended, values, folds = isinstance(grid, str), checked_grid(grid), len(parts_of_y)
+    folds = len(parts_of_y)
     scores: dict[float, NDArray] = {}
-    while values:
-        parts: dict[float, list[NDArray]] = {C: [] for C in values}
-        before, total = folds * len(scores), folds * (len(scores) + len(values))
+    for values in rounds(C, scores, unbound=lambda: _unbound_from(scores, predict)):
+        parts: dict[float, list[NDArray]] = {value: [] for value in values}
+        before = folds * len(scores)
+        total = folds * (len(scores) + len(values))
         for held_out, (train, test) in enumerate(parts_of_y):
-            found = iter(predict(values, train, test))
-            for i, C in enumerate(values, before + held_out * len(values)):
-                with showing_part(total, i, COMPARED):
-                    parts[C].append(score(y[test], next(found)))
-                progress(i + 1, total)
-        scores |= {C: np.concatenate(of_folds) for C, of_folds in parts.items()}
-        values = extension(scores) if extended else ()
+            predictions = iter(predict(values, train, test))
+            for done, value in enumerate(values, before + held_out * len(values)):
+                with showing_part(total, done, COMPARED):
+                    parts[value].append(score(y[test], next(predictions)))
+                progress(done + 1, total)
+        scores.update({value: np.concatenate(parts[value]) for value in values})
     return scores
 
 
-def choice_of(scores: dict[float, NDArray], *, extended: bool) -> Choice:
-    """Return the choice by `choose` from the scores of all samples, by C; ``extended`` as there."""
+def _unbound_from(scores: Scores, predict: Predict) -> float:
+    """Return the least value that bounds no coefficient in any fold; infinity: none, as known."""
+    if not isinstance(predict, Along):
+        return inf
+    return unbound_from(scores, predict.binding)
+
+
+def unbound_from(scores: Scores, binding: set[float]) -> float:
+    """Return the least compared value above all those that bind a coefficient."""
+    largest = max(binding, default=0.0)
+    return min((value for value in scores if value > largest), default=inf)
+
+
+def choice_of(scores: Mapping[float, NDArray], rule: str | None) -> Choice:
+    """Return the choice from the scores of all samples.
+
+    Parameters
+    ----------
+    scores : mapping of float to ndarray
+        The scores by C, as `scores_along_c` returns them.
+    rule : str or None
+        The rule by which the values were compared; None: they are a list.
+
+    Returns
+    -------
+    Choice
+        The chosen value, with the mean scores of all.
+    """
     grid = tuple(sorted(scores))
     ascending = [scores[C] for C in grid]
     return Choice(
-        choose(scores, extended=extended),
+        decide(scores, rule).chosen,
         grid,
         tuple(float(np.mean(units)) for units in ascending),
         tuple(float(np.std(units, ddof=1) / len(units) ** 0.5) for units in ascending),
     )
 
 
-def checked_grid(grid: Iterable[float] | str, path: bool = False) -> tuple[float, ...]:
-    """Return the values of C to begin with, ascending; or raise ConfigError."""
-    if isinstance(grid, str):
-        if grid == AUTO or (path and grid == PATH):
-            return START
-        known = f"{PATH!r} or {AUTO!r}" if path else f"or {AUTO!r}"
-        raise ConfigError(f"grid={grid!r}: expected values of C, {known}")
-    values = list(grid)
-    for C in values:
+def first_values(values: Values, powers: Powers = POWERS_OF_C) -> tuple[float, ...]:
+    """Return the values to begin with, ascending; or raise ConfigError."""
+    if isinstance(values, str):
+        if values not in RULES:
+            names = ", ".join(map(repr, RULES))
+            raise ConfigError(f"C={values!r}: expected values of C, or a rule: {names}")
+        return powers.first
+    given = [values] if is_number(values) else list(values)
+    for C in given:
         check_positive("C", C)
-    if not values:
-        raise ConfigError("grid=(): expected at least one value of C")
-    return tuple(sorted({float(C) for C in values}))
+    if not given:
+        raise ConfigError("C=(): expected at least one value")
+    return tuple(sorted({float(C) for C in given}))
 
 
 def splits(y: NDArray, folds: int, groups: NDArray | None = None) -> list[tuple[Places, Places]]:
@@ -316,13 +457,13 @@ def splits(y: NDArray, folds: int, groups: NDArray | None = None) -> list[tuple[
     With the group of each sample, no fold divides a group.
     """
     if len(y) < folds:
-        raise InputError(f"{len(y)} samples cannot be cut into folds={folds}: use fewer folds")
+        raise InputError(f"{len(y)} samples cannot be cut into cv={folds} folds: use fewer")
     fold = np.arange(len(y)) % folds if groups is None else _folds_of(groups, folds)
     for held_out in range(folds):
         left = np.unique(y[fold != held_out])
         if len(left) < 2:
             raise InputError(
-                f"folds={folds}: without one fold, only class {left[0]} is left to train on; "
+                f"cv={folds}: without one fold, only class {left[0]} is left to train on; "
                 "cross-validation needs more samples of the other classes"
             )
     return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(folds)]
@@ -332,7 +473,7 @@ def _folds_of(groups: NDArray, folds: int) -> Places:
     """Return the fold of each sample: the largest group first, each into the smallest fold."""
     names, group, sizes = np.unique(groups, return_inverse=True, return_counts=True)
     if len(names) < folds:
-        raise InputError(f"{len(names)} groups cannot be cut into folds={folds}: use fewer folds")
+        raise InputError(f"{len(names)} groups cannot be cut into cv={folds} folds: use fewer")
     fold_of, filled = np.empty(len(names), np.intp), np.zeros(folds, np.intp)
     for one in np.argsort(-sizes, kind="stable"):
         fold_of[one] = filled.argmin()
@@ -354,7 +495,7 @@ def along_c(
     def rows_of(train: Places, test: Places) -> tuple[Any, Any]:
         return taken(X, train), taken(X, test)
 
-    return _along(model, rows_of, np.asarray(y), output, weights)
+    return Along(model, rows_of, np.asarray(y), output, weights)
 
 
 def along_c_precomputed(
@@ -374,24 +515,40 @@ def along_c_precomputed(
     def rows_of(train: Places, test: Places) -> tuple[Any, NDArray]:
         return rows.take(train), matrix[np.ix_(test, train)]
 
-    return _along(model, rows_of, np.asarray(y), output, weights)
+    return Along(model, rows_of, np.asarray(y), output, weights)
 
 
-def _along(
-    model: Any,
-    rows_of: Callable[[Places, Places], tuple[Any, Any]],
-    y: NDArray,
-    output: Output,
-    weights: NDArray | None,
-) -> Predict:
-    def predict(grid: Sequence[float], train: Places, test: Places) -> Iterable[NDArray]:
-        learner = clone(model)
+class Along:
+    """``predict`` for :func:`cross_validate`, by copies of a learner.
+
+    ``rows_of(train, test)`` returns the rows to train on and the others, ``binding`` has the values
+    of C that bound a coefficient of a model, as far as its learner can say.
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        rows_of: Callable[[Places, Places], tuple[Any, Any]],
+        y: NDArray,
+        output: Output,
+        weights: NDArray | None,
+    ) -> None:
+        self.model = model
+        self.rows_of = rows_of
+        self.y = y
+        self.output = output
+        self.weights = weights
+        self.binding: set[float] = set()
+
+    def __call__(self, grid: Sequence[float], train: Places, test: Places) -> Iterator[NDArray]:
+        """Train with each C in turn, and yield what each model says of the test samples."""
+        learner = clone(self.model)
         if "warm_start" in learner.get_params():
             learner.set_params(warm_start=True)
-        for_training, for_test = rows_of(train, test)
+        for_training, for_test = self.rows_of(train, test)
+        weights = () if self.weights is None else (self.weights[train],)
         for C in grid:
-            some = () if weights is None else (weights[train],)
-            fitted = learner.set_params(C=C).fit(for_training, y[train], *some)
-            yield getattr(fitted, output)(for_test)
-
-    return predict
+            fitted = learner.set_params(C=C).fit(for_training, self.y[train], *weights)
+            if not isinstance(fitted, Learner) or fitted.c_binds():
+                self.binding.add(C)
+            yield getattr(fitted, self.output)(for_test)

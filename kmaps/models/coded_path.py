@@ -1,7 +1,7 @@
 """The choice of C for models on codes, along a path, with all folds at once."""
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any
@@ -9,52 +9,68 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.utils import Tags
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from kmaps.checks import MAX_LEVELS, check_whole
+from kmaps.checks import MAX_LEVELS, check_whole, is_whole
 from kmaps.kernels import ScalarKernel
 from kmaps.maps.capabilities import Tabulated
 from kmaps.models import choice as rules
+from kmaps.models.renaming import OLD, current, renamed
 from kmaps.progress import showing_part
 from kmaps.svm import CodedSVC
 from kmaps.svm.coded.folds import FoldModels
 from kmaps.svm.coded.training import CodedRows
 from kmaps.svm.learner import input_errors
+from kmaps.svm.losses import Hinge
 from kmaps.svm.probabilities import ProbabilisticClassifier
 from kmaps.svm.reduction import check_sample_weight
 from kmaps.thread_pool import threads, threads_of
 from kmaps.validation import validate_data
 
-Values = Iterable[float] | str  # values of C, or the word for a rule of `kmaps.models.choice`
+_AT_BOUND = 1e-5  # a dual variable, in single precision, so near to its bound is at it
 
 
+@renamed(grid="C", folds="cv", seed="random_state")
 def choose_along_path(
     model: CodedSVC,
     rows: CodedRows,
     y: ArrayLike,
-    grid: Values = rules.PATH,
+    C: rules.Values = rules.PATH,
     *,
-    folds: int = 3,
-    seed: int = 0,
+    cv: int = 3,
+    random_state: int = 0,
     sample_weight: ArrayLike | None = None,
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> rules.Choice:
     """Choose C by the accuracy on samples left out, each once, in stratified folds.
 
-    The folds, the rules, ``folds``, ``seed`` and ``progress`` are as in
-    :func:`kmaps.models.cross_validate`. All binary problems of all folds are trained at once, on
-    `kmaps.threads`, each value of C from the dual variables of the one before it, to a gap of
-    :data:`kmaps.models.choice.FOLD_TOL`. The choice is the same on any number of threads.
+    The folds and the rules are as in :func:`kmaps.models.cross_validate`. All binary problems of
+    all folds are trained at once, on `kmaps.threads`, each value of C from the dual variables of
+    the one before it, to a gap of :data:`kmaps.models.choice.FOLD_TOL`. The choice is the same on
+    any number of threads.
 
     Parameters
     ----------
     model : CodedSVC
-        Copies of it are trained on ``rows``, all samples, of :func:`kmaps.svm.code_rows`.
-    grid : "path", "auto" or iterable of float
-        Rules of :mod:`kmaps.models.choice`, or values to compare, all of them.
+        Copies of it are trained.
+    rows : CodedRows
+        All samples, as :func:`kmaps.svm.code_rows` returns them.
+    y : array-like, shape (n,)
+        Labels.
+    C : {"path", "auto", "plateau"} or iterable of float, default="path"
+        A rule of :mod:`kmaps.models.choice`, or values to compare, all of them.
+    cv, random_state : int
+        The number of folds; draws them.
     sample_weight : array-like, shape (n,), optional
         For training; samples of weight 0 are left out, and all others count once in accuracies.
+    progress : callable, optional
+        ``progress(done, total)`` is called after every C.
+
+    Returns
+    -------
+    Choice
+        The chosen value, and the held-out accuracies of all that were compared.
 
     Examples
     --------
@@ -65,30 +81,48 @@ def choose_along_path(
     >>> found.grid[0], found.grid[-1] <= 100, max(found.accuracies) > 0.9
     (0.1, True, True)
     """
-    values = rules.checked_grid(grid, path=True)
-    check_whole("folds", folds, 2)
-    check_whole("seed", seed, 0)
-    y, weights = np.asarray(y), check_sample_weight(sample_weight, len(rows))
+    C = C if isinstance(C, str) else rules.first_values(C)
+    check_whole("cv", cv, 2)
+    check_whole("random_state", random_state, 0)
+    rules.first_values(C)
+    y = np.asarray(y)
+    weights = check_sample_weight(sample_weight, len(rows))
     counting = np.flatnonzero(weights)
-    chosen = counting[rules.stratified_order(y[counting], seed)]
+    chosen = counting[rules.stratified_order(y[counting], random_state)]
     y = y[chosen]
-    parts = rules.splits(y, folds)
+    parts = rules.splits(y, cv)
     learner = clone(model).set_params(tol=max(model.tol, rules.FOLD_TOL))
     models = FoldModels(learner, rows.take(chosen), y, parts, weights[chosen])
     scores: dict[float, NDArray] = {}
-    extended = isinstance(grid, str)
-    while values:
+    binding: set[float] = set()
+    rule = rules.rule_of(C)
+    for values in rules.rounds(C, scores, unbound=lambda: rules.unbound_from(scores, binding)):
         total = len(scores) + len(values)
-        for C in values:
+        for value in values:
             with showing_part(total, len(scores), rules.COMPARED):
-                predicted = models.predict(C)
-            right = [y[test] == found for (_, test), found in zip(parts, predicted, strict=True)]
-            scores[C] = np.concatenate(right)
+                predicted = models.predict(value)
+            right = [y[test] == labels for (_, test), labels in zip(parts, predicted, strict=True)]
+            scores[value] = np.concatenate(right)
+            if rule != rules.PLATEAU or _binds(models):
+                binding.add(value)
             progress(len(scores), total)
-            if grid == rules.PATH and max(scores) == C and rules.has_fallen(scores):
+            largest = max(scores) == value
+            if rule == rules.PATH and largest and rules.decide(scores, rule).has_fallen:
                 break
-        values = rules.extension(scores) if extended else ()
-    return rules.choice_of(scores, extended=extended)
+    return rules.choice_of(scores, rule)
+
+
+def _binds(models: FoldModels) -> bool:
+    """Return whether C bounds a dual variable of a model; other losses than the hinge have none."""
+    learner = models.folds[0].learner
+    if learner.loss != Hinge.name or learner.penalty != "l2":
+        return True
+    for fold in models.folds:
+        for problem, dual in zip(fold.problems, fold.duals, strict=True):
+            bound = fold.learner.C * problem.factors
+            if dual is None or (dual >= (1 - _AT_BOUND) * bound).any():
+                return True
+    return False
 
 
 @dataclass(eq=False, repr=False)
@@ -101,16 +135,24 @@ class CodedSVCCV(ProbabilisticClassifier):
 
     Parameters
     ----------
-    Cs : "path", "auto" or list of float, default="path"
-        The values of C to compare, as :func:`kmaps.models.choose_along_path` takes them.
-    folds, seed : int
-        Stratified parts of the samples, of which each is left out once; how they are drawn.
+    map : {"chi2", "intersection", "js", "hellinger"}, callable or map, default="chi2"
+        As in `CodedSVC`.
+    C : {"path", "auto", "plateau"} or list of float, default="path"
+        A rule of :mod:`kmaps.models.choice`, or the values of C to compare.
+    cv : int, default=3
+        Stratified folds: parts of the samples, of which each is left out once.
     n_jobs : int or None, default=None
         Threads; None: as many as `kmaps.threads` says, -1: as many as there are processors. The
         result is the same on any number.
-    map, penalty, loss, multiclass, n_levels, bias, tol, max_iter, class_weight, calibrate, \
-    probability, random_state, form, levels, smooth, verbose
+    penalty, loss, multiclass, n_levels, bias, tol, max_iter, class_weight, calibrate, probability
         As in `CodedSVC`. The models of the folds stop at a gap of 0.01, if ``tol`` is not larger.
+    random_state : int, RandomState or None, default=0
+        Draws the folds, and the order of the samples.
+    form, levels, smooth, verbose
+        As in `CodedSVC`.
+    Cs, folds, seed
+        The old names of ``C``, ``cv`` and, for the folds, ``random_state``; they work until the
+        next release.
 
     Attributes
     ----------
@@ -145,10 +187,9 @@ class CodedSVCCV(ProbabilisticClassifier):
     """
 
     map: Tabulated | ScalarKernel | str = "chi2"
-    Cs: Values = rules.PATH
+    C: Any = rules.PATH  # the name of a rule, or values
     _: KW_ONLY
-    folds: int = 3
-    seed: int = 0
+    cv: int = 3
     n_jobs: int | None = None
     penalty: str = "l2"
     loss: str = "hinge"
@@ -165,6 +206,9 @@ class CodedSVCCV(ProbabilisticClassifier):
     levels: ArrayLike | None = None
     smooth: float = 0.0
     verbose: int = 0
+    Cs: Any = OLD
+    folds: Any = OLD
+    seed: Any = OLD
 
     @property
     def _checks(self) -> dict[str, Any]:
@@ -185,13 +229,18 @@ class CodedSVCCV(ProbabilisticClassifier):
         fold has all of them.
         """
         estimator = self._estimator()
+        C = current(self, "Cs", "C")
+        cv = current(self, "folds", "cv")
+        random_state = current(self, "seed", "random_state")
+        if not is_whole(random_state, 0):
+            random_state = check_random_state(random_state).randint(np.iinfo(np.int32).max)
         self.timings_: dict[str, float] = {}
         with threads(threads_of(self.n_jobs)):
             rows, y = self._check_rows(estimator, X, y, sample_weight)
-            choose = partial(choose_along_path, folds=self.folds, seed=self.seed)
+            choose = partial(choose_along_path, cv=cv, random_state=random_state)
             heard = self._progress().report_compared
             choose = partial(choose, sample_weight=sample_weight, progress=heard)
-            self.choice_ = self._timed("choose_s", choose, estimator, rows, y, self.Cs)
+            self.choice_ = self._timed("choose_s", choose, estimator, rows, y, C)
             self.C_ = self.choice_.C
             estimator.set_params(C=self.C_).fit(rows, y, sample_weight)
         self.best_estimator_ = estimator
@@ -205,6 +254,7 @@ class CodedSVCCV(ProbabilisticClassifier):
     def _estimator(self) -> CodedSVC:
         """Return an unfitted `CodedSVC` with all parameters that the two have in common."""
         common = self.get_params(deep=False).keys() & CodedSVC().get_params(deep=False).keys()
+        common -= {"C"}
         return CodedSVC().set_params(**{name: getattr(self, name) for name in common})
 
     @property

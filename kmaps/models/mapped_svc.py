@@ -18,7 +18,7 @@ from kmaps.checks import check_flag, check_whole
 from kmaps.errors import ConfigError
 from kmaps.matrix_product import product
 from kmaps.models.block_descent import Learnt, train_in_blocks
-from kmaps.models.choice import AUTO, Predict
+from kmaps.models.choice import Predict, is_chosen
 from kmaps.models.mapped_rows import MappedRows, map_rows, single
 from kmaps.models.stored import StoredLinear
 from kmaps.svm.learner import BlockSource, counting
@@ -50,8 +50,9 @@ class MappedSVC(_Shared, ProbabilisticClassifier):
     """
 
     kernel: str
-    C: Any  # a number or AUTO
-    sigma: Any  # a number, None or AUTO
+    C: Any  # a number, several, or the name of a rule
+    sigma: Any  # a number, None or "auto"
+    C_: float
     map_coef_: NDArray
     map_: Any
     sigma_: float
@@ -94,7 +95,7 @@ class MappedSVC(_Shared, ProbabilisticClassifier):
         X (n, d) is dense or CSR, or what :meth:`prepare_rows` made, which has its own fitted map. A
         width that is learnt counts every sample once; samples that are all alike have none.
         """
-        if AUTO in (self.sigma, self.C):
+        if self._chooses:
             return self._fit_chosen(X, y, sample_weight)
         self._check_parameters()
         row_map = self._make_map()
@@ -130,6 +131,11 @@ class MappedSVC(_Shared, ProbabilisticClassifier):
         self.__dict__.update({name: of for name, of in vars(model).items() if name not in given})
         self.width_choice_, self.C_ = choice, choice.C
         return self
+
+    @property
+    def _chooses(self) -> bool:
+        """Whether the width or C is chosen by cross-validation."""
+        return is_chosen(self.sigma) or is_chosen(self.C)
 
     def _model_weights(self, fitted_map: Any, coef: NDArray[np.float32]) -> NDArray:
         """Return what `_keep` takes, of the weights (P, r) of the map's outputs."""
@@ -168,7 +174,7 @@ class MappedSVC(_Shared, ProbabilisticClassifier):
         A block of samples is in memory at a time, and all outputs in single precision, up to 1 GB;
         beyond that they are in a temporary file. ``source`` is as for `CodedSVC.prepare_rows`.
         """
-        if AUTO in (self.sigma, self.C):
+        if self._chooses:
             raise _not_in_blocks(self.sigma, self.C)
         self._check_parameters()  # before all samples are read
         row_map = self._make_map()
@@ -227,9 +233,11 @@ class MappedSVC(_Shared, ProbabilisticClassifier):
         ``CodedSVC.save`` describes the arguments. Parameters that were "auto" are saved as chosen.
         """
         check_is_fitted(self)
-        chosen = {"sigma": self.sigma_, "C": vars(self).get("C_")}
         given = {name: getattr(self, name) for name in self._stored}
-        given = {k: chosen[k] if v == AUTO else v for k, v in given.items()}
+        if is_chosen(self.sigma):
+            given["sigma"] = self.sigma_
+        if is_chosen(self.C):
+            given["C"] = self.C_
         arrays, fitted = self._parts()
         curves = {} if self._probabilities is None else self._probabilities.arrays
         arrays |= {"intercept": self.intercept_, "classes": self.classes_, **curves}

@@ -48,7 +48,7 @@ def train_model(
         With ``sigma="auto"`` the width is chosen on up to 5,000 rows, together with C.
     source : object
         An object with ``blocks()``, ``sample()`` and ``labels()``, such as `kmaps.io.LabelledRows`.
-    costs : list of float, "path" or "auto"
+    costs : list of float, "path", "auto" or "plateau"
         Values of C; several are compared, and one is when ``folds`` are given.
     folds, hold_out, seed
         Parts of the rows in cross-validation, three by default; the part of the rows of each class
@@ -140,7 +140,9 @@ def _width(
         inside = chosen[(chosen >= start) & (chosen < start + block.shape[0])] - start
         found += [single(block[inside])] if len(inside) else []
         start += block.shape[0]
-    choice = choose_width(model, stacked(found), y[chosen], costs, folds=folds or _FOLDS, seed=seed)
+    choice = choose_width(
+        model, stacked(found), y[chosen], costs, cv=folds or _FOLDS, random_state=seed
+    )
     return choice.sigma
 
 
@@ -175,10 +177,10 @@ def _choose_c(
     folds = folds or _FOLDS
     # A choice compares models that stop early; what a single C reaches is measured as it trains.
     if isinstance(model, CodedSVC) and not single:
-        choice = choose_along_path(model, rows, y, costs, folds=folds, seed=seed)
+        choice = choose_along_path(model, rows, y, costs, cv=folds, random_state=seed)
     else:
         choice = cross_validate(
-            lambda of: along_c(model, rows.take(of), y[of]), costs, y, folds=folds, seed=seed
+            lambda of: along_c(model, rows.take(of), y[of]), costs, y, cv=folds, random_state=seed
         )
     model.set_params(C=choice.C)
     tried = zip(choice.grid, choice.accuracies, strict=True)

@@ -8,29 +8,29 @@ the widest is chosen. Distances are computed once for all widths and folds.
 """
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kmaps.checks import check_positive, check_whole, is_number
+from kmaps.checks import check_positive, check_whole
 from kmaps.errors import ConfigError
 from kmaps.gram_matrix import squared_distance
 from kmaps.kernels import WIDTH_KERNELS
 from kmaps.models import choice
 from kmaps.models.landmarks import exponential, mean_width
+from kmaps.models.renaming import renamed
 from kmaps.progress import ProgressReporter, showing
 from kmaps.svm import KernelSVC
 from kmaps.svm.learner import input_errors
 from kmaps.svm.reduction import check_sample_weight
 from kmaps.validation import check_array
 
-_DIVISORS = choice.Powers(2.0, -6, 12)  # t, which divides the mean squared distance
+_DIVISORS = choice.Powers(2.0, -6, 12, (0, 3))  # t, which divides the mean squared distance
 _NAMES = ", ".join(WIDTH_KERNELS)
-_START = _DIVISORS.values(range(4))
 
 
 class HasWidth(Protocol):
@@ -76,14 +76,15 @@ class WidthChoice:
     chosen: int
 
 
+@renamed(Cs="C", folds="cv", seed="random_state")
 def choose_width(
     model: KernelSVC | HasWidth,
     X: ArrayLike,
     y: ArrayLike,
-    Cs: Iterable[float] | Literal["auto"] | None = None,
+    C: choice.Values | None = None,
     *,
-    folds: int = 3,
-    seed: int = 0,
+    cv: int = 3,
+    random_state: int = 0,
     samples: int | None = 5000,
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
@@ -94,13 +95,26 @@ def choose_width(
     ----------
     model : KernelSVC, RandomFeatureSVC or LandmarkSVC
         Not fitted. With a ``sigma`` other than "auto" that width stays, and C alone is chosen.
-    X, y : array-like or CSR, shape (n, d); shape (n,)
-    Cs : "auto" or iterable of float, optional
-        As the ``grid`` of :func:`kmaps.models.cross_validate`; by default the ``C`` of the model.
-    folds, seed, samples : int
-        As there. A `KernelSVC` keeps a matrix of samples² distances.
-    sample_weight, groups : array-like, shape (n,), optional
-        For training alone; as there.
+    X : array-like or CSR, shape (n, d)
+        Samples.
+    y : array-like, shape (n,)
+        Labels.
+    C : {"auto", "path", "plateau"} or iterable of float, optional
+        As for :func:`kmaps.models.cross_validate`; by default the ``C`` of the model.
+    cv, random_state : int
+        The number of folds; draws them.
+    samples : int, optional
+        How many samples to use, a stratified draw; None: all. A `KernelSVC` keeps a matrix of
+        samples² distances.
+    sample_weight : array-like, shape (n,), optional
+        Weights for training alone.
+    groups : array-like, shape (n,), optional
+        Groups that no fold divides.
+
+    Returns
+    -------
+    WidthChoice
+        The chosen width and C, and all that were compared.
 
     Examples
     --------
@@ -113,28 +127,29 @@ def choose_width(
     """
     if model.kernel not in WIDTH_KERNELS:
         raise ConfigError(f"sigma='auto': kernel {model.kernel!r} has no width, {_NAMES} have one")
-    check_whole("folds", folds, 2)
-    check_whole("seed", seed, 0)
-    grid: Any = model.C if Cs is None else Cs
-    grid = [grid] if is_number(grid) else grid
+    check_whole("cv", cv, 2)
+    check_whole("random_state", random_state, 0)
+    wanted: Any = model.C if C is None else C
+    values_of_c = wanted if isinstance(wanted, str) else choice.first_values(wanted)
+    choice.first_values(values_of_c)
     with input_errors():
         X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
     weights = check_sample_weight(sample_weight, X.shape[0])
     gamma = vars(model).get("gamma", 1.0)
     mean = mean_width(X, model.kernel, gamma) if model.sigma in (None, choice.AUTO) else model.sigma
     check_positive("sigma", mean, note=", None or 'auto'")
-    chosen = choice.stratified_sample(y, samples, seed)
+    chosen = choice.stratified_sample(y, samples, random_state)
     X, y, weights = X[chosen], np.asarray(y)[chosen], weights[chosen]
-    parts = choice.splits(y, folds, groups if groups is None else np.asarray(groups)[chosen])
+    parts = choice.splits(y, cv, groups if groups is None else np.asarray(groups)[chosen])
     at_widths = partial(_gram_widths, model) if isinstance(model, KernelSVC) else model.at_widths
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the final model gives its warnings
         predict_at = at_widths(X, y, weights, mean)
         return _compare(
-            lambda t: choice.scores_along_c(predict_at(mean / t**0.5), grid, y, parts),
+            lambda t: choice.scores_along_c(predict_at(mean / t**0.5), values_of_c, y, parts),
             mean,
             model,
-            extended_c=grid == choice.AUTO,
+            rule_of_c=choice.rule_of(values_of_c),
         )
 
 
@@ -143,29 +158,28 @@ def _compare(
     mean: float,
     model: KernelSVC | HasWidth,
     *,
-    extended_c: bool,
+    rule_of_c: str | None,
 ) -> WidthChoice:
     """Choose among the widths with these scores by C; or of one width, if the model has one."""
-    extended = model.sigma == choice.AUTO
     progress = ProgressReporter(type(model).__name__ if model.verbose else "")
     compared: dict[float, dict[float, NDArray]] = {}
     best: dict[float, NDArray] = {}
-    values = _START if extended else (1.0,)
-    while values:
+    widths: choice.Values = choice.AUTO if model.sigma == choice.AUTO else (1.0,)
+    for values in choice.rounds(widths, best, _DIVISORS):
         total = len(compared) + len(values)
         for t in values:
             with showing(None):  # hides the progress for each width
                 compared[t] = scores_of(t)
-            best[t] = compared[t][choice.choose(compared[t], extended=extended_c)]
+            best[t] = compared[t][choice.decide(compared[t], rule_of_c).chosen]
             progress.report_compared(len(compared), total, "widths")
-        values = choice.extension(best, _DIVISORS) if extended else ()
-    chosen, divisors = choice.choose(best, extended=extended), sorted(best)
+    chosen = choice.decide(best, choice.rule_of(widths), _DIVISORS).chosen
+    divisors = sorted(best)
     return WidthChoice(
         mean / chosen**0.5,
-        choice.choose(compared[chosen], extended=extended_c),
+        choice.decide(compared[chosen], rule_of_c).chosen,
         tuple(1 / t for t in divisors),
         tuple(float(np.mean(best[t])) for t in divisors),
-        tuple(choice.choice_of(compared[t], extended=extended_c) for t in divisors),
+        tuple(choice.choice_of(compared[t], rule_of_c) for t in divisors),
         divisors.index(chosen),
     )
 

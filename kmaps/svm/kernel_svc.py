@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 Rows: TypeAlias = Union["GramRows", NodeRows]
 
+_AT_BOUND = 1e-6  # a coefficient so near to its bound, relatively, is at it
 _LEAST_LIMIT = 10_000_000  # LIBSVM's limit of steps for up to 100,000 rows
 _STORED = STORED["KernelSVC"]
 
@@ -185,13 +186,28 @@ class KernelSVC(ProbabilisticClassifier):
         if self._precomputed:
             rows = counting(rows, labels)
         self._fit_probabilities(rows, labels)
-        support = self._timed("train_s", self._train, rows, list(self._problems(labels)))
+        problems = list(self._problems(labels))
+        self._least_factor = min(problem.factors.min() for problem in problems)
+        support = self._timed("train_s", self._train, rows, problems)
         if not self._precomputed:
             # _check_converted has refused converted rows.
             self.support_vectors_ = cast("NDArray | sp.csr_array", X)[support]
         self.support_ = labels.places[support]
         self._count_bytes()
         return self
+
+    def c_binds(self) -> bool:
+        """Return whether a coefficient of the fitted model may be as large as C allows.
+
+        If not, every larger C gives the same model.
+
+        Returns
+        -------
+        bool
+            Whether the largest coefficient reaches the least bound of a sample.
+        """
+        largest = np.abs(self.dual_coef_.data).max(initial=0.0)
+        return bool(largest >= (1 - _AT_BOUND) * self.C * self._least_factor)
 
     def prepare_rows(self, matrix: NDArray) -> "Rows":
         """Return the rows of a Gram matrix (n, n) as `fit` trains on them, or on some of them."""

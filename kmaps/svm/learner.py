@@ -117,6 +117,18 @@ class Learner(BaseEstimator):
             progress.print_line(f"{total:,} {self._problem_name}")
         return progress
 
+    def c_binds(self) -> bool:
+        """Return whether C may bound a coefficient of the fitted model.
+
+        If not, every larger C gives the same model. A learner that cannot tell says that it may.
+
+        Returns
+        -------
+        bool
+            True where the learner does not know.
+        """
+        return True
+
     def _passes(self) -> str:
         """Return the name of the unit that ``max_iter`` counts."""
         return "passes"

@@ -143,7 +143,7 @@ def test_c_is_chosen_by_cross_validation(rule, folds, seed):
     options = "-C", rule, "--folds", folds, "--seed", seed
     told = json.loads(train(*OURS, *options, "--json").stdout)
     Cs = rule if rule.isalpha() else [10, 0.001, 1]
-    expected = CodedSVCCV(Cs=Cs, folds=folds, seed=seed, random_state=seed).fit(X, Y)
+    expected = CodedSVCCV(C=Cs, cv=folds, random_state=seed).fit(X, Y)
     assert [tried["C"] for tried in told["cv"]] == list(expected.choice_.grid)
     assert [tried["accuracy"] for tried in told["cv"]] == list(expected.choice_.accuracies)
     model = load_model("m.npz")
@@ -164,7 +164,7 @@ def test_rows_are_held_out():
     assert (told["rows"], told["hold_out"]["rows"]) == (72, 18)
     # The levels are those of all rows, the machine and its C those of the rest.
     rows = CodedSVC().prepare_rows(LabelledRows(open_reader("in.npy"), Y))
-    choice = choose_along_path(CodedSVC(), rows.take(rest), Y[rest], [0.1, 1], folds=3, seed=0)
+    choice = choose_along_path(CodedSVC(), rows.take(rest), Y[rest], [0.1, 1], cv=3, random_state=0)
     expected = CodedSVC(C=choice.C).fit(rows.take(rest), Y[rest])
     model = CodedSVC.load("m.npz")
     np.testing.assert_array_equal(model.decision_function(X), expected.decision_function(X))
@@ -206,7 +206,7 @@ def test_folds_measure_a_single_c():
     options = *OURS, "--folds", "5"
     told = json.loads(train(*options, "--json").stdout)
     rows = CodedSVC().prepare_rows(LabelledRows(open_reader("in.npy"), Y))
-    choice = cross_validate(lambda of: along_c(CodedSVC(), rows.take(of), Y[of]), [1], Y, folds=5)
+    choice = cross_validate(lambda of: along_c(CodedSVC(), rows.take(of), Y[of]), [1], Y, cv=5)
     assert told["cv"] == [{"C": 1, "accuracy": choice.accuracies[0]}]
     assert told["folds"] == 5
     line = f"C = 1: {100 * told['cv'][0]['accuracy']:.2f} % in 5-fold cross-validation\n"
@@ -235,7 +235,6 @@ def test_what_cannot_be_trained_on():
         f"in.npy m.npz {y} --kernel chi": "unknown kernel 'chi', did you mean 'chi2'? (additive",
         f"in.npy m.npz {y} --map spline --kernel js": "--kernel js: the spline map has no kernel;",
         f"in.npy m.npz {y} --map sign-cauchy": "--map sign-cauchy: has no tables, but training",
-        f"in.npy m.npz {y} --kernel exp-chi2 -C path": "-C path: is not for generalized-rbf",
         f"in.npy m.npz {y} --kernel exp-js --smooth 0.1": "--smooth: is not for gen",
         f"in.npy m.npz {y} --loss hing": "--loss hing: expected 'hinge', 'squared_hinge' or",
     }.items():

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from kmaps.models.choice import START, choose, extension, has_fallen
+from kmaps.models.choice import POWERS_OF_C, decide
+
+START = POWERS_OF_C.first
 
 N = 1000
 
@@ -13,6 +15,14 @@ def right(n_right):
     return np.arange(N) < n_right
 
 
+def extension(scores):
+    return decide(scores, "auto").following
+
+
+def choose(scores, rule):
+    return decide(scores, rule).chosen
+
+
 def settled(n_right):
     """Extend the grid by a curve of right samples over the exponent of √10, until it is settled."""
     rounds, values, scores = [], START, {}
@@ -20,7 +30,7 @@ def settled(n_right):
         scores |= {C: right(n_right(round(2 * np.log10(C)))) for C in values}
         values = extension(scores)
         rounds.append(values)
-    return scores, choose(scores, extended=True), rounds
+    return scores, choose(scores, "auto"), rounds
 
 
 @pytest.mark.parametrize(("best", "C"), [(-1, 0.316228), (0, 1.0), (1, 3.16228)])
@@ -89,7 +99,7 @@ def test_samples_that_change_sides_widen_the_error():
     scores[10.0] = turned
     assert turned.sum() == edge.sum()
     assert extension(scores) == ()
-    assert choose(scores, extended=True) == 1.0
+    assert choose(scores, "auto") == 1.0
 
 
 def test_scores_of_folds_are_compared_as_they_are():
@@ -102,23 +112,23 @@ def test_scores_of_folds_are_compared_as_they_are():
 def test_ties_go_to_the_smaller_value():
     scores, chosen, rounds = settled(lambda k: 1000)  # both edges are flat
     assert (chosen, rounds, len(scores)) == (1.0, [()], 5)
-    assert choose({C: right(900 + (C >= 1)) for C in START}, extended=True) == 1.0
+    assert choose({C: right(900 + (C >= 1)) for C in START}, "auto") == 1.0
     # Against the outermost value too: the best one is then inside.
     assert extension({C: right(900 + 50 * (C > 3)) for C in START}) == ()
-    assert choose({C: right(900 + 50 * (C > 3)) for C in START}, extended=True) == 3.16228
+    assert choose({C: right(900 + 50 * (C > 3)) for C in START}, "auto") == 3.16228
 
 
 def test_of_a_list_the_best_is_chosen_wherever_it_is():
     scores = {C: right(900 + (C == 30)) for C in (1.0, 3.0, 10.0, 30.0)}
-    assert choose(scores, extended=False) == 30.0
-    assert choose({C: right(900) for C in (1.0, 3.0)}, extended=False) == 1.0
+    assert choose(scores, None) == 30.0
+    assert choose({C: right(900) for C in (1.0, 3.0)}, None) == 1.0
 
 
 def test_a_path_has_fallen_when_a_decade_is_worse_than_the_best():
     """700 of 1000, then so many fewer; the standard error of k nested losses is the root of k."""
 
     def fallen(*counts):
-        return has_fallen({10.0**k: right(n) for k, n in enumerate(counts)})
+        return decide({10.0**k: right(n) for k, n in enumerate(counts)}, "path").has_fallen
 
     assert not fallen(700)
     assert not fallen(700, 600)
@@ -129,3 +139,45 @@ def test_a_path_has_fallen_when_a_decade_is_worse_than_the_best():
     assert not fallen(700, 600, 600, 699)  # it has come back
     assert fallen(700, 600, 699, 600, 600)
     assert not fallen(700, 700, 700)
+
+
+def on_a_plateau(n_right, unbound=np.inf):
+    """Extend the grid by the rule "plateau" until it is settled; return the choice and the grid."""
+    values, scores = START, {}
+    while values:
+        scores |= {C: right(n_right(round(2 * np.log10(C)))) for C in values}
+        decision = decide(scores, "plateau", unbound=unbound)
+        values = decision.following
+    return decision.chosen, sorted(scores)
+
+
+def test_a_plateau_is_followed_for_two_decades():
+    """The rise that "auto" misses: flat from 1 on, better from 100 on."""
+
+    def n_right(k):
+        return 700 + 50 * min(k, 0) + 80 * (k >= 4)
+
+    assert settled(n_right)[1] == 1.0
+    assert on_a_plateau(n_right) == (100.0, [*START, *POWERS_OF_C.values(range(3, 9))])
+    flat = on_a_plateau(lambda k: 700 + 50 * min(k, 0))
+    assert flat == (1.0, [*START, *POWERS_OF_C.values((3, 4))])
+
+
+def test_a_top_that_falls_is_no_plateau():
+    chosen, grid = on_a_plateau(lambda k: 900 - 10 * abs(k))
+    assert (chosen, grid) == (1.0, list(START))
+
+
+def test_nothing_is_gained_where_C_no_longer_binds():
+    """The same model at every C from 10 on: the best value is inside, and is no edge."""
+    chosen, grid = on_a_plateau(lambda k: 700 + 10 * min(k, 2), unbound=10.0)
+    assert (chosen, grid[-1]) == (10.0, 100.0)
+    assert chosen < max(grid)
+
+
+def test_below_a_plateau_is_as_auto():
+    def n_right(k):
+        return 900 - 10 * abs(k + 4)
+
+    scores, chosen, _ = settled(n_right)
+    assert on_a_plateau(n_right) == (chosen, sorted(scores))

@@ -59,7 +59,7 @@ def test_each_fold_is_left_out_once():
     prepare, calls = truth(Y)
     seen = []
     found = cross_validate(
-        prepare, [1, 4, 2], Y, folds=5, seed=3, progress=lambda *at: seen.append(at)
+        prepare, [1, 4, 2], Y, cv=5, random_state=3, progress=lambda *at: seen.append(at)
     )
     assert (found.C, found.grid, found.accuracies) == (1.0, (1.0, 2.0, 4.0), (1.0, 1.0, 1.0))
     assert seen == [(i, 15) for i in range(1, 16)]
@@ -86,7 +86,7 @@ def test_labels_of_all_samples_count_once():
 
         return predict
 
-    found = cross_validate(prepare, [2, 8], Y, folds=7)
+    found = cross_validate(prepare, [2, 8], Y, cv=7)
     assert (found.C, found.accuracies) == (8.0, (0.0, 1 / 120))
 
 
@@ -112,7 +112,7 @@ def test_fewer_samples_are_a_stratified_draw():
         assert np.abs(share).max() < 1
         assert (np.diff(Y[chosen]) >= 0).all()
         prepare, calls = truth(Y)
-        cross_validate(prepare, [1], Y, samples=samples, seed=2)
+        cross_validate(prepare, [1], Y, samples=samples, random_state=2)
         assert all(np.array_equal(call[0], chosen) for call in calls)
     for everything in (None, 120, 4000):
         np.testing.assert_array_equal(stratified_sample(Y, everything, 2), stratified_order(Y, 2))
@@ -155,7 +155,7 @@ def test_a_path_starts_each_machine_from_the_one_before(monkeypatch):
 def test_features_and_machines_by_hand(form):
     Z = form(HomogeneousMap().fit_transform(X))
     model = LiblinearSVC(multiclass="ovo")
-    found = cross_validate(lambda of: along_c(model, Z[of], Y[of]), GRID, Y, folds=4, seed=5)
+    found = cross_validate(lambda of: along_c(model, Z[of], Y[of]), GRID, Y, cv=4, random_state=5)
 
     def alone(C):
         learner = LiblinearSVC(C, multiclass="ovo")
@@ -263,28 +263,28 @@ def test_any_score_of_what_is_predicted_can_be_compared():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"grid": "all"}, "grid='all': expected values of C, or 'auto'"),
-        ({"grid": []}, "grid=(): expected at least one value of C"),
-        ({"grid": [1, 0]}, "C=0: expected a positive number"),
-        ({"grid": [np.nan]}, "C=nan: expected a positive number"),
-        ({"folds": 1}, "folds=1: expected a whole number of at least 2"),
-        ({"seed": -1}, "seed=-1: expected a whole number of at least 0"),
+        ({"C": "all"}, "C='all': expected values of C, or a rule: 'auto', 'path', 'plateau'"),
+        ({"C": []}, "C=(): expected at least one value"),
+        ({"C": [1, 0]}, "C=0: expected a positive number"),
+        ({"C": [np.nan]}, "C=nan: expected a positive number"),
+        ({"cv": 1}, "cv=1: expected a whole number of at least 2"),
+        ({"random_state": -1}, "random_state=-1: expected a whole number of at least 0"),
         ({"samples": 0}, "samples=0: expected a whole number of at least 1"),
         ({"samples": 2.5}, "samples=2.5: expected a whole number of at least 1"),
     ],
 )
 def test_bad_arguments(arguments, message):
     with pytest.raises(ConfigError) as caught:
-        cross_validate(truth(Y)[0], **({"grid": [1], "y": Y} | arguments))
+        cross_validate(truth(Y)[0], **({"C": [1], "y": Y} | arguments))
     assert str(caught.value) == message
 
 
 def test_samples_that_cannot_be_cut():
-    with pytest.raises(InputError, match=r"^2 samples cannot be cut into folds=3: use fewer folds"):
+    with pytest.raises(InputError, match=r"^2 samples cannot be cut into cv=3 folds: use fewer"):
         cross_validate(truth(Y)[0], [1], Y[:2])
     y = np.array(["many"] * 20 + ["one"])
     message = (
-        "folds=3: without one fold, only class many is left to train on; cross-validation needs "
+        "cv=3: without one fold, only class many is left to train on; cross-validation needs "
         "more samples of the other classes"
     )
     with pytest.raises(InputError) as caught:
@@ -304,9 +304,9 @@ def test_folds_do_not_divide_groups():
 
         return predict
 
-    cross_validate(prepare, [1, 2], y, folds=3, groups=groups)
+    cross_validate(prepare, [1, 2], y, cv=3, groups=groups)
     assert seen == [set()] * 3
     sizes = sorted(len(test) for _, test in splits(y, 3, groups))
     assert sizes == [5, 6, 9]
-    with pytest.raises(InputError, match="5 groups cannot be cut into folds=6: use fewer folds"):
-        cross_validate(prepare, [1, 2], y, folds=6, groups=groups)
+    with pytest.raises(InputError, match="5 groups cannot be cut into cv=6 folds: use fewer"):
+        cross_validate(prepare, [1, 2], y, cv=6, groups=groups)

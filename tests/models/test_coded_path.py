@@ -9,11 +9,12 @@ from sklearn.exceptions import ConvergenceWarning
 from kmaps import CodedSVC, CodedSVCCV, HomogeneousMap, gram, load_model, threads
 from kmaps.errors import ConfigError, InputError
 from kmaps.models import along_c, choose_along_path, coded_path, cross_validate
-from kmaps.models.choice import FOLD_TOL, START, splits, stratified_order
+from kmaps.models.choice import FOLD_TOL, POWERS_OF_C, splits, stratified_order
 from kmaps.svm import code_rows
 from kmaps.svm.coded import folds
 from tests.oracles import machines
 
+START = POWERS_OF_C.first
 RNG = np.random.default_rng(0)
 X = RNG.gamma(1.0, size=(150, 7)).astype(np.float32)
 Y = np.digitize(X[:, 0] + X[:, 1] + RNG.normal(0, 0.3, 150), [1, 2])
@@ -23,9 +24,9 @@ GRID = [0.01, 1.0, 10.0]
 @pytest.mark.slow  # each check chooses C; those of CodedSVC are in every run
 @contract(
     [
-        CodedSVCCV(Cs=[0.1, 1.0], folds=2),
+        CodedSVCCV(C=[0.1, 1.0], cv=2),
         CodedSVCCV(),
-        CodedSVCCV(HomogeneousMap(), "auto", multiclass="ovo", probability="sigmoid", folds=2),
+        CodedSVCCV(HomogeneousMap(), "auto", multiclass="ovo", probability="sigmoid", cv=2),
     ],
     lambda estimator: TO_A_TOLERANCE | (NOT_THE_MOST_PROBABLE if estimator.probability else {}),
 )
@@ -47,9 +48,9 @@ def test_follows_scikit_learn(estimator, check):
 def test_accuracies_are_those_of_one_fold_after_the_other(settings):
     model = CodedSVC(tol=FOLD_TOL, **settings)
     rows = code_rows(model.map, lambda: [X], form=model.form)
-    found = choose_along_path(model, rows, Y, GRID, folds=4, seed=1)
+    found = choose_along_path(model, rows, Y, GRID, cv=4, random_state=1)
     expected = cross_validate(
-        lambda of: along_c(model, rows.take(of), Y[of]), GRID, Y, folds=4, seed=1
+        lambda of: along_c(model, rows.take(of), Y[of]), GRID, Y, cv=4, random_state=1
     )
     assert found == expected
     assert max(found.accuracies) > min(found.accuracies) + 0.03
@@ -60,7 +61,7 @@ def test_accuracies_are_those_of_a_general_solver():
     """Of exact models on the kernel matrix; those of the folds stop at a gap of 0.01."""
     samples, y, signs = X.round(0), Y > 0, np.where(Y > 0, 1.0, -1.0)
     rows = code_rows("chi2", lambda: [samples])
-    found = choose_along_path(CodedSVC(), rows, y, GRID, folds=3, seed=1)
+    found = choose_along_path(CodedSVC(), rows, y, GRID, cv=3, random_state=1)
     order = stratified_order(y, 1)
     kernel = gram(samples, kernel="chi2").astype(float) + 1
     for C, accuracy in zip(GRID, found.accuracies, strict=True):
@@ -88,9 +89,9 @@ def test_weights_take_part_in_training_and_zeros_in_nothing():
 
 @pytest.mark.parametrize("Cs", ["path", "auto", [1.0, 0.1]])
 def test_the_same_machine_on_any_number_of_threads(Cs):
-    several = CodedSVCCV(Cs=Cs, n_jobs=3).fit(X, Y)
+    several = CodedSVCCV(C=Cs, n_jobs=3).fit(X, Y)
     with threads(1):
-        one = CodedSVCCV(Cs=Cs).fit(X, Y)
+        one = CodedSVCCV(C=Cs).fit(X, Y)
     assert several.choice_ == one.choice_
     alone = CodedSVC(C=one.C_).fit(X, Y)
     for model in (several, one):
@@ -106,7 +107,7 @@ def test_all_folds_are_in_the_threads_at_once(monkeypatch):
         return blocks(function, n, size)
 
     monkeypatch.setattr(folds, "for_blocks", counted)
-    CodedSVCCV(Cs=[1.0], folds=5, n_jobs=2).fit(X, Y > 0)
+    CodedSVCCV(C=[1.0], cv=5, n_jobs=2).fit(X, Y > 0)
     assert asked == [(2, 5)]
 
 
@@ -117,7 +118,7 @@ def test_each_value_starts_where_the_one_before_stopped(monkeypatch):
     )
     rows = code_rows("chi2", lambda: [X])
     with threads(1):
-        choose_along_path(CodedSVC(), rows, Y > 0, [4.0, 0.1, 1.0], folds=2)
+        choose_along_path(CodedSVC(), rows, Y > 0, [4.0, 0.1, 1.0], cv=2)
     assert starts == [True, True] + 4 * [False]
 
 
@@ -173,7 +174,7 @@ def test_codes_labels_and_files(tmp_path):
     words = np.array(["low", "middle", "high"])[Y]
     rows = code_rows("chi2", lambda: [X])
     model, coded, sparse = (
-        CodedSVCCV(Cs=[0.1, 1.0], probability="sigmoid").fit(samples, words)
+        CodedSVCCV(C=[0.1, 1.0], probability="sigmoid").fit(samples, words)
         for samples in (X, rows, csr_matrix(X))
     )
     for other in (coded, sparse):
@@ -196,9 +197,9 @@ def test_what_is_not_reached_is_told():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"Cs": "paths"}, "grid='paths': expected values of C, 'path' or 'auto'"),
+        ({"C": "paths"}, "C='paths': expected values of C, or a rule: 'auto', 'path', 'plateau'"),
         ({"Cs": [0.1, -1]}, "C=-1: expected a positive number"),
-        ({"folds": 1}, "folds=1: expected a whole number of at least 2"),
+        ({"cv": 1}, "cv=1: expected a whole number of at least 2"),
         ({"n_jobs": 0}, "n_jobs=0: expected a whole number of at least 1, -1 or None"),
         ({"loss": "hinges"}, "loss='hinges': expected 'hinge', 'squared_hinge' or 'logistic', d"),
     ],

@@ -156,7 +156,7 @@ HEADS = {
     "shared rows": kmaps.CodedSVC(kmaps.AnchorMap(n_anchors=6), penalty="l1", C=0.1),
     "splines": kmaps.CodedSVC(kmaps.SplineMap(penalty=0), n_levels=20),
     "ridge": kmaps.CodedRidge(kmaps.IntersectionMap()),
-    "path": kmaps.CodedSVCCV(Cs=[0.1, 1.0], probability="temperature"),
+    "path": kmaps.CodedSVCCV(C=[0.1, 1.0], probability="temperature"),
     "linear": kmaps.LiblinearSVC(multiclass="ovo", probability="sigmoid"),
     "groups": kmaps.GroupLassoSVC(C=0.1),
     "random": kmaps.RandomFeatureSVC("exp-js", 50, probability="temperature"),

@@ -9,7 +9,7 @@ from kmaps import KernelSVC, KernelSVCCV, LandmarkSVC, RandomFeatureSVC
 from kmaps.errors import ConfigError, InputError
 from kmaps.gram_matrix import mean_squared_distance
 from kmaps.models import choose_width, stratified_order, widths
-from kmaps.models.choice import choose, extension, splits
+from kmaps.models.choice import decide, splits
 from kmaps.models.mapped_rows import MappedRows
 from kmaps.svm.learner import taken
 from tests.samples import in_blocks
@@ -31,11 +31,11 @@ def made(name, **parameters):
 
 def settled(curve):
     """Extend the grid of divisors by a curve over their exponents; return the choice and all."""
-    scores, values = {}, widths._START
+    scores, values = {}, widths._DIVISORS.first
     while values:
         scores |= {t: np.arange(1000) < curve(np.log2(t)) for t in values}
-        values = extension(scores, widths._DIVISORS)
-    return choose(scores, extended=True), sorted(scores)
+        values = decide(scores, "auto", widths._DIVISORS).following
+    return decide(scores, "auto", widths._DIVISORS).chosen, sorted(scores)
 
 
 @pytest.mark.parametrize(
@@ -128,11 +128,11 @@ def test_what_is_refused():
     )
     with pytest.raises(ConfigError, match=r"sigma='auto': kmaps\.KernelSVCCV chooses the width"):
         made("exact", sigma="auto").fit(X, Y)
-    with pytest.raises(ConfigError, match="grid='all': expected values of C, or 'auto'"):
+    with pytest.raises(ConfigError, match="C='all': expected values of C, or a rule"):
         choose_width(made("landmarks"), X, Y, "all")
     with pytest.raises(ConfigError, match="sigma=-1: expected a positive number"):
         choose_width(made("landmarks", sigma=-1), X, Y)
-    with pytest.raises(InputError, match="2 samples cannot be cut into folds=3"):
+    with pytest.raises(InputError, match="2 samples cannot be cut into cv=3 folds"):
         made("landmarks", sigma="auto").fit(X[:2], [0, 1])
     model = made("frequencies", sigma="auto")
     rows = made("frequencies").prepare_rows(in_blocks(X))

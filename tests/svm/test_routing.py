@@ -26,7 +26,7 @@ def _routing():
     "learner",
     [
         kmaps.CodedSVC(),
-        kmaps.CodedSVCCV(Cs=[0.1, 1.0]),
+        kmaps.CodedSVCCV(C=[0.1, 1.0]),
         kmaps.CodedSVR(),
         kmaps.CodedRidge(),
         kmaps.LiblinearSVC(),
@@ -70,7 +70,7 @@ def test_a_data_frame_comes_back_with_names(transformer):
 
 @pytest.mark.parametrize(
     "learner",
-    [kmaps.CodedSVC(), kmaps.CodedSVR(), kmaps.CodedRidge(), kmaps.CodedSVCCV(Cs=[1.0])],
+    [kmaps.CodedSVC(), kmaps.CodedSVR(), kmaps.CodedRidge(), kmaps.CodedSVCCV(C=[1.0])],
     ids=str,
 )
 def test_selectors_find_the_feature_that_counts_with_their_defaults(learner):

@@ -274,8 +274,8 @@ def choose_c(
         lambda chosen: predictor(spec, x[chosen], y[chosen]),
         choosing.grid,
         y,
-        folds=choosing.folds,
-        seed=choosing.seed,
+        cv=choosing.folds,
+        random_state=choosing.seed,
         samples=choosing.samples,
         groups=groups,
     )

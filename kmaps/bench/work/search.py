@@ -65,7 +65,7 @@ def _width(spec: ModelSpec, parameters: dict, choosing: Choosing, *rows: Any) ->
     model: Any = (
         _Radial(spec) if name == "gamma" else own(_with(spec, {name: models.AUTO}), models.AUTO)
     )
-    how = {"folds": choosing.folds, "seed": choosing.seed, "samples": choosing.samples}
+    how = {"cv": choosing.folds, "random_state": choosing.seed, "samples": choosing.samples}
     found = models.choose_width(model, x, y, choosing.grid, groups=groups, **how)
     mean = found.sigma / found.fractions[found.chosen] ** 0.5
     values = [mean * fraction**0.5 for fraction in found.fractions]
@@ -89,7 +89,7 @@ def _values(spec: ModelSpec, parameters: dict, choosing: Choosing, *rows: Any) -
             if values not in scores:
                 predict = predictor(_with(spec, dict(zip(grid, values, strict=True))), x, y)
                 by_c = models.scores_along_c(predict, choosing.grid, y, parts)
-                choices[values] = models.choice_of(by_c, extended=choosing.grid == models.AUTO)
+                choices[values] = models.choice_of(by_c, models.rule_of(choosing.grid))
                 scores[values] = by_c[choices[values].C]
         best = max(scores, key=lambda values: float(np.mean(scores[values])))
         longer = {name: _longer(of, i, best, scores) for i, (name, of) in enumerate(grid.items())}

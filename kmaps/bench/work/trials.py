@@ -268,7 +268,15 @@ def _choose(tasks: Tasks, paths: Callable[[Places], list[Predict]], folds: Folds
         return np.array(found)
 
     score = precisions if tasks.judge else right
-    return cross_validate(prepare, AUTO, strata.ravel(), score=score, **folds._asdict())
+    return cross_validate(
+        prepare,
+        AUTO,
+        strata.ravel(),
+        score=score,
+        cv=folds.folds,
+        random_state=folds.seed,
+        samples=folds.samples,
+    )
 
 
 def _strongest(feature_map: Any, pilot: Any, keep: int) -> Any:

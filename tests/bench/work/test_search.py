@@ -69,7 +69,7 @@ def test_a_model_with_a_width_has_the_choice_of_the_library():
     row = spec("kmaps.KernelSVC", {"kernel": "exp-js"})
     C, chosen, _, accuracies = search(row, {"sigma": "auto"}, CHOOSING, X, Y)
     model = KernelSVC("exp-js", sigma="auto", multiclass="ovr", random_state=0)
-    expected = choose_width(model, X, Y, "auto", seed=3, samples=200)
+    expected = choose_width(model, X, Y, "auto", random_state=3, samples=200)
     assert (chosen, C.C) == ({"sigma": expected.sigma}, expected.C)
     assert accuracies == list(expected.accuracies)
 

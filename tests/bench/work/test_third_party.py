@@ -187,7 +187,9 @@ def choice(made, split):
 def test_c_is_chosen_where_there_is_one_that_is_not_told(split):
     found = choice(machine("sklearn.svm.SVC", {}), split)
     x, y = split.x_train, split.y_train
-    expected = cross_validate(lambda of: along_c(SVC(), x[of], y[of]), [0.1, 1, 10], y, seed=3)
+    expected = cross_validate(
+        lambda of: along_c(SVC(), x[of], y[of]), [0.1, 1, 10], y, random_state=3
+    )
     assert found == expected
     told = choice(machine("sklearn.svm.SVC", {"C": 2}), split)
     assert (told.C, told.grid) == (2, ())

@@ -158,7 +158,7 @@ def test_files_paths_pages_and_refusals(waves, tmp_path):
     loaded = load_model(tmp_path / "m.npz")
     assert loaded.smooth == 0.01
     np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
-    chosen = CodedSVCCV(Cs=[1.0], smooth=0.01).fit(X, y)
+    chosen = CodedSVCCV(C=[1.0], smooth=0.01).fit(X, y)
     np.testing.assert_allclose(chosen.decision_function(X), model.decision_function(X), atol=1e-3)
     assert "The price of curved functions was 0.01." in explanation(loaded, X)
     assert "Curved" not in explanation(CodedSVC().fit(X, y), X)
