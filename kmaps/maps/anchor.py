@@ -47,28 +47,24 @@ class AnchorMap(SteppedMap):
     Parameters
     ----------
     kernel : {"chi2", "intersection", "js", "hellinger"} or callable
-        The scalar kernel; a callable ``k(x, y)`` works elementwise on arrays and must be positive
-        semi-definite. The named kernels take non-negative data only.
+        The scalar kernel, by its name or as a function; a function ``k(x, y)`` works elementwise on
+        arrays and must be positive semi-definite. The named kernels take non-negative data only.
     n_anchors : int
-        N, from 2 to 256: the number of anchors of a feature, so that `uniform` anchors are
-        :math:`1/(N-1)` of the range apart. (The paper's :math:`\{0, 1/N, \dots, 1\}` counts one
-        less.) ``anchors="cover"`` does not use it.
+        N, the number of anchors of a feature, from 2 to 256. `uniform` anchors are :math:`1/(N-1)`
+        of the range apart. (The paper's :math:`\{0, 1/N, \dots, 1\}` counts one less.)
+        ``anchors="cover"`` does not use it.
     anchors : {"uniform", "kmeans", "cover"}
-        Equally spaced over the range of the training values; the means of the clusters with the
-        least sum of squares (found exactly, by dynamic programming); or the fewest such means that
-        leave no training value further than ``epsilon`` from a mean.
+        How anchors are placed. "uniform": equally spaced over the range of the training values.
+        "kmeans": the means of the clusters with the least sum of squares (found exactly, by dynamic
+        programming). "cover": the fewest such means that leave no training value further than
+        ``epsilon`` from a mean.
     n_neighbors : int
-        k, the nearest anchors whose outputs are averaged; 1 is ANNFM. With more than one and equal
-        weights, zero is no longer mapped to zero.
-    weights : {"equal", "distance"}
-        The weights of annfm eq. 5: 1/k each, the paper's example; or, for ``n_neighbors=2``, linear
-        interpolation between the anchors a on either side,
-        :math:`\psi(x) = (1-t)\phi_n + t\phi_{n+1}` at :math:`x = (1-t)a_n + ta_{n+1}`. Zero then
-        stays zero where an anchor lies on it, and there are no codes.
+        k, the number of nearest anchors whose outputs are averaged; 1 is ANNFM. With more than one
+        and equal weights, zero is no longer mapped to zero.
     energy : float
-        In (0, 1]: the map keeps the fewest eigenvectors whose eigenvalues reach this part of the
-        trace. Where features differ, r is the largest number that one of them needs; the others
-        have zeros in the outputs that they do not need.
+        The part of the trace, in (0, 1], that the eigenvalues of the eigenvectors reach which the
+        map keeps, the fewest that do. Where features differ, r is the largest number that one of
+        them needs; the others have zeros in the outputs that they do not need.
     rank : int, optional
         Number of eigenvectors to keep, instead of ``energy``.
     epsilon : float, optional
@@ -76,6 +72,12 @@ class AnchorMap(SteppedMap):
     shared : bool or "auto"
         Whether all features have the same anchors, chosen for the values of all features.
         ``"auto"``: for uniform anchors, if all features that vary have the same range.
+    weights : {"equal", "distance"}
+        How the k nearest anchors are weighted (annfm eq. 5). "equal": 1/k each, the paper's
+        example. "distance", for ``n_neighbors=2``: linear interpolation between the anchors a on
+        either side,
+        :math:`\psi(x) = (1-t)\phi_n + t\phi_{n+1}` at :math:`x = (1-t)a_n + ta_{n+1}`. Zero then
+        stays zero where an anchor lies on it, and there are no codes.
 
     Attributes
     ----------
@@ -146,7 +148,8 @@ class AnchorMap(SteppedMap):
             self._set_steps(codebook, _window_means(at_anchors, codebook))
         else:
             # Lines between the anchors, straight from one's outputs to the next's.
-            self._codebook, self.table_ = Codebook(self.anchors_, low, high), at_anchors
+            self._codebook = Codebook(self.anchors_, low, high)
+            self.table_ = at_anchors
             self.shared_curve_ = self._codebook.shared
             self.low_ = np.resize(self._codebook.low, self.n_features_in_)
             self.high_ = np.resize(self._codebook.high, self.n_features_in_)
@@ -156,17 +159,20 @@ class AnchorMap(SteppedMap):
             return super()._curve(x, feature)
         row = np.zeros_like(feature) if self.shared_curve_ else feature
         n_anchors = self.anchors_.shape[1]
-        first, last = (integers_like(x, a) for a in (row * n_anchors, self._codebook.counts[row]))
-        anchors, table = self.anchors_.reshape(-1), self.table_.reshape(-1, self.table_.shape[2])
+        first = integers_like(x, row * n_anchors)
+        last = first + integers_like(x, self._codebook.counts[row]) - 1
+        anchors = self.anchors_.reshape(-1)
+        table = self.table_.reshape(-1, self.table_.shape[2])
         xp = namespace(x)
         nearest = first + self._codebook.codes(x, feature)
         before = xp.where(x < looked_up(x, anchors, nearest), nearest - 1, nearest)
         below = xp.maximum(before, first)
-        above = xp.minimum(below + 1, first + last - 1)
+        above = xp.minimum(below + 1, last)
         start = looked_up(x, anchors, below)
         width = looked_up(x, anchors, above) - start
-        has_width, one = width > 0, xp.ones_like(width)
-        t = xp.where(has_width, (x - start) / xp.where(has_width, width, one), 0 * one)
+        has_width = width > 0
+        divisor = xp.where(has_width, width, xp.ones_like(width))
+        t = xp.where(has_width, (x - start) / divisor, xp.zeros_like(width))
         t = xp.clip(t, 0.0, 1.0)[..., None]  # outside, the first or last anchor counts
         return (1 - t) * looked_up(x, table, below) + t * looked_up(x, table, above)
 
@@ -187,22 +193,22 @@ class AnchorMap(SteppedMap):
     def _clustered(self, columns: Columns, shared: bool) -> list[NDArray]:
         """Return the cluster means of the features, or of all together."""
         covers = self.anchors == "cover"
-        most = MAX_LEVELS if covers else self.n_anchors
+        most_anchors = MAX_LEVELS if covers else self.n_anchors
         radius = -1.0 if self.epsilon is None else float(self.epsilon)  # only "cover" has a radius
 
         def means(j: int, _: int) -> NDArray:
             values, counts = columns.pooled() if shared else columns.distinct(j)
-            if len(values) * most > _MOST_CHOICES:
+            if len(values) * most_anchors > _MOST_CHOICES:
                 raise ConfigError(
                     f"anchors={self.anchors!r}: {len(values)} distinct values are too many to "
                     "cluster exactly; fit on a sample"
                 )
-            centres, reached = cluster(values, counts.astype(float), most, radius)
-            if covers and reached > radius:
-                where = "" if shared else f" of feature {j}"
+            centres, distance = cluster(values, counts.astype(float), most_anchors, radius)
+            if covers and distance > radius:
+                whose = "" if shared else f" of feature {j}"
                 raise ConfigError(
-                    f"epsilon={self.epsilon!r}: {most} anchors do not cover a value{where}, "
-                    f"{reached:.4g} away from the nearest; choose a larger epsilon"
+                    f"epsilon={self.epsilon!r}: {most_anchors} anchors do not cover a "
+                    f"value{whose}, {distance:.4g} away from the nearest; choose a larger epsilon"
                 )
             return centres
 
@@ -216,14 +222,16 @@ class AnchorMap(SteppedMap):
         # The sums round: the missing part is then below a trace's last digits.
         rounding = n_points * np.finfo(float).eps
         total = eigenvalues.sum(axis=1, keepdims=True)
-        reached = np.cumsum(eigenvalues, axis=1) >= (self.energy - rounding) * total
-        return 1 + reached.argmax(axis=1)
+        is_enough = np.cumsum(eigenvalues, axis=1) >= (self.energy - rounding) * total
+        return 1 + is_enough.argmax(axis=1)
 
 
 def _window_means(at_anchors: NDArray, codebook: Codebook) -> NDArray:
     """Return the mean outputs of each code's anchors (f, n_codes, r), zero beyond the last code."""
-    k, n_codes = codebook.window, codebook.n_codes.max()
+    k = codebook.window
+    n_codes = codebook.n_codes.max()
     padded = np.pad(at_anchors, ((0, 0), (0, k), (0, 0)))
     sums = sum(padded[:, first : first + n_codes] for first in range(k))
-    used = np.arange(n_codes) < codebook.n_codes[:, None]
-    return sums * (used / np.minimum(codebook.counts, k)[:, None])[:, :, None]
+    is_code = np.arange(n_codes) < codebook.n_codes[:, None]
+    n_averaged = np.minimum(codebook.counts, k)[:, None]
+    return sums * (is_code / n_averaged)[:, :, None]

@@ -63,7 +63,7 @@ class AdditiveMap(FeatureMap):
     n_stored_: int | None = None
 
     _accepts_sparse = True
-    _preserved = "float64", "float32"
+    _preserved = ("float64", "float32")
 
     @property
     def takes_sparse_(self) -> bool:
@@ -139,9 +139,17 @@ class AdditiveMap(FeatureMap):
         return csr_matrix(self._encode_local(values, features, pointers))
 
     def tabulate(self, levels: ArrayLike) -> NDArray:
-        """Return the curve on the levels (L,) of all features, or (d, L) of each, as float64.
+        """Return the curve on levels, as tables.
 
-        There is one table (1, L, r) when all features share curve and levels, else one per feature.
+        Parameters
+        ----------
+        levels : array-like, shape (L,) or (d, L)
+            The levels of all features, or of each. Values outside a feature's range are clamped.
+
+        Returns
+        -------
+        ndarray, shape (1, L, r) or (d, L, r), float64
+            One table when all features share curve and levels, else one per feature.
         """
         check_is_fitted(self)
         levels, features = self._levels_and_features(levels)
@@ -152,7 +160,20 @@ class AdditiveMap(FeatureMap):
         return np.empty((1 if self.shared_curve_ else self.n_features_in_, 0))
 
     def add_to_graph(self, graph: "Graph", x: "Tensor") -> "Tensor":
-        """Return the outputs of rows in an ONNX graph: as `transform` encodes them, but dense."""
+        """Add the map to an ONNX graph: it encodes as `transform` does, but dense.
+
+        Parameters
+        ----------
+        graph : Graph
+            The graph, of `kmaps.onnx_graph`.
+        x : Tensor
+            Rows (n, d) in it.
+
+        Returns
+        -------
+        Tensor
+            The outputs (n, d·r), in the type of ``x``, of bytes in that of the graph.
+        """
         self.describe_in(graph)
         if x.dtype == np.uint8 and self.shared_curve_:
             table = self.tabulate(np.arange(256))[:, :, None]
@@ -168,7 +189,8 @@ class AdditiveMap(FeatureMap):
 
         if self._fitted_grid is not None and dtype in self._fitted_grid.dtypes:
             return self._fitted_grid
-        corners, ends = self._corners(), None
+        corners = self._corners()
+        ends = None
         if self.low_ is not None and self.high_ is not None:
             ends = np.stack([self.low_, self.high_])[:, : len(corners)]
         return FittedGrid(self._curve, corners, ends, type(self).__name__)
@@ -184,8 +206,17 @@ class AdditiveMap(FeatureMap):
     def to_codes(self, X: ArrayLike) -> NDArray:
         """Return the code of every value of X: its row of the table of its feature.
 
-        `transform` is the look-up of the codes (n, d), uint8, in ``table_``. CSR input gives CSR,
-        and is refused unless the code of zero is 0 for every feature.
+        `transform` is the look-up of the codes in ``table_``.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix, shape (n, d)
+            Samples. CSR is refused unless the code of zero is 0 for every feature.
+
+        Returns
+        -------
+        ndarray or csr_matrix, shape (n, d), uint8
+            The codes; CSR for CSR.
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, **_ENCODED)
@@ -234,13 +265,14 @@ class AdditiveMap(FeatureMap):
         grid = self._fitted_grid
         if grid is None:
             raise TypeError(f"{type(self).__name__} is computed by a formula, which gives no CSR")
-        shape = len(pointers) - 1, self.n_features_in_ * self.n_outputs_
+        shape = (len(pointers) - 1, self.n_features_in_ * self.n_outputs_)
         values = values.astype(np.float32) if values.dtype == np.uint8 else values
         index = np.int32 if max(n * m * width, shape[1]) < 2**31 else np.int64
-        data, columns = np.empty((n, m * width), values.dtype), np.empty((n, m * width), index)
+        data = np.empty((n, m * width), values.dtype)
+        columns = np.empty((n, m * width), index)
         self._fill(values, features.astype(index), grid.encode, (data, columns), width)
-        parts = data.reshape(-1), columns.reshape(-1), pointers.astype(index) * width
-        encoded = csr_array(parts, shape=shape)
+        row_starts = pointers.astype(index) * width
+        encoded = csr_array((data.reshape(-1), columns.reshape(-1), row_starts), shape=shape)
         if self.zero_to_zero_:
             encoded.eliminate_zeros()
         return encoded
@@ -264,14 +296,14 @@ class AdditiveMap(FeatureMap):
     ) -> None:
         """Fill ``outs`` (n, m·width) in blocks, in parallel; refuse or warn of bad values."""
 
-        def part(rows: slice, columns: slice) -> tuple[bool, int]:
-            wide = slice(columns.start * width, columns.stop * width)
-            parts = [out[rows, wide] for out in outs]
-            return encode(values[rows, columns], features[columns], *parts)
+        def encode_part(rows: slice, columns: slice) -> tuple[bool, int]:
+            outputs = slice(columns.start * width, columns.stop * width)
+            targets = [out[rows, outputs] for out in outs]
+            return encode(values[rows, columns], features[columns], *targets)
 
-        compiled = values.dtype != np.float64 and self._fitted_grid is not None
-        block = _TABLE_BLOCK_VALUES if compiled else _BLOCK_VALUES
-        reports = for_parts(part, values.shape, block // width)
+        is_compiled = values.dtype != np.float64 and self._fitted_grid is not None
+        block_values = _TABLE_BLOCK_VALUES if is_compiled else _BLOCK_VALUES
+        reports = for_parts(encode_part, values.shape, block_values // width)
         if any(not_finite for not_finite, _ in reports):
             checks.refuse_not_finite(values)
         outside = sum(outside for _, outside in reports)
@@ -301,12 +333,15 @@ class AdditiveMap(FeatureMap):
         if not self.shared_curve_:
             # Tables of 256 levels for each feature would be larger than caches and a small output.
             encode_floats = self._encoding(np.dtype(np.float32))
-            return lambda codes, *rest: encode_floats(codes.astype(np.float32), *rest)
+            return lambda codes, features, out: encode_floats(
+                codes.astype(np.float32), features, out
+            )
         table = LookupTable(self.tabulate(np.arange(256)).astype(np.float32))
 
         def encode(codes: NDArray, features: NDArray, out: NDArray) -> tuple[bool, int]:
             table.fill(codes, features, out)
-            return False, 0 if self.low_ is None else self._clamp(codes, features)[1]
+            _, outside = self._clamp(codes, features)
+            return False, outside
 
         return encode
 
@@ -314,10 +349,13 @@ class AdditiveMap(FeatureMap):
         """Return ``x`` moved into the range of its ``feature``, and how many that moved."""
         if self.low_ is None or self.high_ is None:
             return x, 0
-        xp, ends = namespace(x), (self.low_[feature], self.high_[feature])
+        xp = namespace(x)
+        low = self.low_[feature]
+        high = self.high_[feature]
         if isinstance(x, np.ndarray) and x.dtype == np.float32:
-            ends = (ends[0].astype(np.float32), ends[1].astype(np.float32))
-        inside = xp.clip(x, like(x, ends[0]), like(x, ends[1]))
+            low = low.astype(np.float32)
+            high = high.astype(np.float32)
+        inside = xp.clip(x, like(x, low), like(x, high))
         return inside, int(xp.count_nonzero(inside != x))
 
 

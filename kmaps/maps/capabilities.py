@@ -85,23 +85,53 @@ class FeatureMap(TransformerMixin, BaseEstimator, ABC):
     def to_onnx(
         self, path: str | Path | None = None, *, dtype: str = "float32", force: bool = False
     ) -> Any:
-        """Return the fitted map as an ONNX model, as `kmaps.to_onnx` does."""
+        """Return the fitted map as an ONNX model, as `kmaps.to_onnx` does.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            A file to write the model to.
+        dtype : {"float32", "float64", "uint8"}
+            The type of the rows that the graph takes.
+        force : bool
+            Whether an existing file may be replaced.
+
+        Returns
+        -------
+        onnx.ModelProto
+            The graph, with the input ``X`` (n, d) and the output ``transform`` (n, r).
+        """
         from kmaps.onnx_graph import export
 
         return export([self], path, dtype=dtype, force=force)
 
     def describe_in(self, graph: "Graph") -> None:
-        """Say in an ONNX graph which map it is of."""
+        """Write into an ONNX graph which map it is of.
+
+        Parameters
+        ----------
+        graph : Graph
+            The graph, of `kmaps.onnx_graph`, whose ``facts`` get the map, its kernel and its
+            version.
+        """
         from kmaps.mercer import kernel_name
 
         kernel = self.get_params(deep=False).get("kernel", self.approximates)
-        facts = {"map": str(self), "kernel": kernel_name(kernel), "map_version": str(MAP_VERSION)}
-        graph.facts |= facts
+        graph.facts |= {
+            "map": str(self),
+            "kernel": kernel_name(kernel),
+            "map_version": str(MAP_VERSION),
+        }
 
     def check_parameters(self, X: NDArray) -> None:
         """Refuse what `fit` would refuse on X, by fitting or, where that takes long, without it.
 
         Third-party maps are checked by this method, kmaps' maps by `kmaps.maps.parameters`.
+
+        Parameters
+        ----------
+        X : ndarray, shape (n, d)
+            Samples.
         """
         self.fit(X)
 
@@ -111,7 +141,7 @@ class DenseMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
 
     takes_sparse_ = False
     n_outputs_: int
-    _preserved = "float64", "float32"
+    _preserved = ("float64", "float32")
 
     def _refuse_sparse(self, X: ArrayLike) -> None:
         if issparse(X):
@@ -136,7 +166,18 @@ class Tabulated(Protocol):
         """Learn from samples (n, d)."""
 
     def tabulate(self, levels: ArrayLike) -> NDArray:
-        """Return the outputs (1 or d, L, r) of ``levels`` (L,) or (d, L)."""
+        """Return the outputs of levels.
+
+        Parameters
+        ----------
+        levels : array-like, shape (L,) or (d, L)
+            The levels of all features, or of each.
+
+        Returns
+        -------
+        ndarray, shape (1, L, r) or (d, L, r)
+            One table for all features, or one for each.
+        """
 
 
 @runtime_checkable
@@ -144,7 +185,23 @@ class LocallyTabulated(Tabulated, Protocol):
     """A map with a local form: on each level few B-splines differ from zero."""
 
     def tabulate_local(self, levels: ArrayLike) -> tuple[NDArray, NDArray, NDArray]:
-        """Return first spline (·, L), values (·, L, p + 1) and kernel of the splines (m, m)."""
+        """Return the splines that are not zero on levels.
+
+        Parameters
+        ----------
+        levels : array-like, shape (L,) or (d, L)
+            The levels of all features, or of each.
+
+        Returns
+        -------
+        first : ndarray, shape (1 or d, L)
+            The first of the p + 1 splines that are not zero.
+        values : ndarray, shape (1 or d, L, p + 1)
+            Their values.
+        kernel : ndarray, shape (m, m)
+            The kernel of all splines: with the values Φ of all of them, Φ·kernel·Φᵀ is the kernel
+            of the levels.
+        """
 
 
 @runtime_checkable
@@ -154,7 +211,13 @@ class Bounded(Protocol):
     period_: float
 
     def error_bound(self) -> float:
-        """Return a bound on the error of the kernel of rows whose values' powers sum to one."""
+        """Return a bound on the error of the kernel of rows whose values' powers sum to one.
+
+        Returns
+        -------
+        float
+            The bound.
+        """
 
 
 @runtime_checkable

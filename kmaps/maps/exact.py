@@ -36,9 +36,9 @@ class ExactMap(SteppedMap):
     Parameters
     ----------
     kernel : {"chi2", "intersection", "js", "hellinger"} or callable
-        The scalar kernel, as in `AnchorMap`.
+        The scalar kernel, by its name or as a function, as in `AnchorMap`.
     n_levels : int
-        L, from 2 to 256.
+        L, the most levels of a feature, from 2 to 256.
     tol : float
         Eigenvalues up to this part of the largest are taken for rounding. A larger ``tol`` makes r
         smaller, and the inner products err by up to the trace of the omitted part.

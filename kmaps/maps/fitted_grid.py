@@ -12,7 +12,8 @@ from kmaps.errors import InputError
 from kmaps.maps.grids import Curve
 from kmaps.onnx_graph import Graph, Tensor
 
-_RELATIVE, _SMALLEST = 1e-7, 1e-8  # errors relative to outputs at a value, to the largest outputs
+_RELATIVE = 1e-7  # largest error, relative to the outputs at a value
+_SMALLEST = 1e-8  # an error that is always allowed, relative to the largest outputs
 _MOST_CELLS = 1 << 14  # per feature
 _MOST_HALVINGS = 60  # per cell
 _NODES = np.array([0, 0.25, 0.75, 1])  # Chebyshev's extrema, with both ends: pieces meet
@@ -28,10 +29,12 @@ class FittedGrid:
     """
 
     def __init__(self, curve: Curve, corners: NDArray, ends: NDArray | None, whom: str) -> None:
-        self._curve, self._whom = curve, whom
+        self._curve = curve
+        self._whom = whom
         if ends is None:
             octaves = np.concatenate([-_OCTAVES[::-1], [0.0], _OCTAVES])
-            knots, ends = np.tile(octaves, (len(corners), 1)), np.ones((2, len(corners)))
+            knots = np.tile(octaves, (len(corners), 1))
+            ends = np.ones((2, len(corners)))
         else:
             low, high = ends[:, :, None]
             knots = np.clip(np.concatenate([low, corners, high], axis=1), low, high)
@@ -41,25 +44,30 @@ class FittedGrid:
 
     def _divided(self, knots: NDArray, size: float) -> tuple[NDArray, NDArray]:
         """Return the knots of all features, more of them where cells err, and whose they are."""
-        begin, end = knots[:, :-1].ravel(), knots[:, 1:].ravel()
+        begin = knots[:, :-1].ravel()
+        end = knots[:, 1:].ravel()
         feature = np.repeat(np.arange(len(knots)), knots.shape[1] - 1)
-        found, owners = [begin, end], [feature, feature]
+        all_knots = [begin, end]
+        owners = [feature, feature]
         for _ in range(_MOST_HALVINGS):
             x = begin[:, None] + (end - begin)[:, None] * _BETWEEN
             exact = self._curve(x, np.broadcast_to(feature[:, None], x.shape))
             pieces = self._pieces(begin, end, feature)
             error = np.abs(np.vander(_BETWEEN, 4, increasing=True) @ pieces - exact)
             allowed = _RELATIVE * np.abs(exact).max(axis=(1, 2)) + _SMALLEST * size
-            wrong = error.max(axis=(1, 2)) > allowed
-            if not wrong.any():
-                return np.concatenate(found), np.concatenate(owners)
-            begin, middle, end = begin[wrong], x[wrong, 1], end[wrong]
-            feature = feature[wrong]
-            found.append(middle)
+            errs = error.max(axis=(1, 2)) > allowed
+            if not errs.any():
+                return np.concatenate(all_knots), np.concatenate(owners)
+            middle = x[errs, 1]
+            feature = feature[errs]
+            all_knots.append(middle)
             owners.append(feature)
-            if sum(map(len, found)) > _MOST_CELLS * len(knots):
+            if sum(map(len, all_knots)) > _MOST_CELLS * len(knots):
                 break
-            begin, end = np.concatenate([begin, middle]), np.concatenate([middle, end])
+            halves_begin = [begin[errs], middle]
+            halves_end = [middle, end[errs]]
+            begin = np.concatenate(halves_begin)
+            end = np.concatenate(halves_end)
             feature = np.concatenate([feature, feature])
         raise InputError(
             f"{self._whom}: its curve has no ONNX graph of this dtype, because it needs more than "
@@ -76,7 +84,8 @@ class FittedGrid:
         knots = self._knots
         if knots.shape[1] == 1:  # nothing varies
             knots = np.repeat(knots, 2, axis=1)
-        begin, end = knots[:, :-1], knots[:, 1:]
+        begin = knots[:, :-1]
+        end = knots[:, 1:]
         # A cell of no width repeats the end of its feature.
         width = np.where(end > begin, end - begin, 1)
         pieces = self._pieces(begin, end, np.arange(len(knots))[:, None])

@@ -25,7 +25,14 @@ from kmaps.thread_pool import for_blocks
 
 FREQUENCY_VERSION = 1  # must change when the frequencies of a key do: models rely on them
 NEARNESS = 0.9  # correlation of a frequency with one drawn near it; a change needs a new version
-_NORMALS, _LENGTHS, _GAINS, _FLIPS, _ORDERS, _MIXTURES = range(6)  # the streams of a key
+
+# The streams of random words that a key has.
+_NORMALS = 0
+_LENGTHS = 1
+_GAINS = 2
+_FLIPS = 3
+_ORDERS = 4
+_MIXTURES = 5
 
 _BLOCK_VALUES = 1 << 24  # values of a frequency matrix made at once, 64 MB
 _KEPT_VALUES = 1 << 26  # values of a matrix that is kept for the next rows: 256 MB in float32
@@ -43,28 +50,30 @@ class Frequencies(ABC):
     """
 
     def __init__(self, key: int, indices: NDArray, n_features: int, width: float):
-        self.key, self.indices, self.n_features = key, indices, n_features
+        self.key = key
+        self.indices = indices
+        self.n_features = n_features
         self.factor = 1 / (2 * np.pi * width)
-        self._held: dict[type, dict[int, Any]] = {}
+        self._matrices: dict[type, dict[int, Any]] = {}  # by type, by the first frequency
 
     def blocks(self, dtype: type) -> Iterator[tuple[int, int, Projector]]:
         """Yield (first, last, project) for one block of frequencies after the other.
 
         ``project`` multiplies rows by the frequencies ``first`` … ``last - 1`` over 2π.
         """
-        m, size = len(self.indices), self._block_size()
-        held = self._held.get(dtype)
-        if held is None:
-            held = {}
-            self._held = {dtype: held}  # those of another precision go
+        m = len(self.indices)
+        size = self._block_size()
+        if dtype not in self._matrices:
+            self._matrices = {dtype: {}}  # those of another precision go
+        matrices = self._matrices[dtype]
         for first in range(0, m, size):
             last = min(first + size, m)
-            made = held.get(first)
-            if made is None:
-                made = self._make(self.indices[first:last], dtype)
+            matrix = matrices.get(first)
+            if matrix is None:
+                matrix = self._make(self.indices[first:last], dtype)
                 if last - first == m or m * self.n_features <= _KEPT_VALUES:
-                    held[first] = made
-            yield first, last, partial(self._multiply, made, dtype)
+                    matrices[first] = matrix
+            yield first, last, partial(self._multiply, matrix, dtype)
 
     def _block_size(self) -> int:
         return max(1, _BLOCK_VALUES // self.n_features)
@@ -74,7 +83,7 @@ class Frequencies(ABC):
         """Return the arrays for products with the frequencies of some indices."""
 
     @abstractmethod
-    def _multiply(self, made: Any, dtype: type, rows: Any) -> NDArray:
+    def _multiply(self, matrix: Any, dtype: type, rows: Any) -> NDArray:
         """Return the turns of some rows."""
 
 
@@ -89,14 +98,14 @@ class DenseFrequencies(Frequencies):
     def _directions(self, indices: NDArray) -> NDArray:
         return normals(self.key, _NORMALS, indices, self.n_features)
 
-    def _multiply(self, made: NDArray, dtype: type, rows: Any) -> NDArray:
+    def _multiply(self, matrix: NDArray, dtype: type, rows: Any) -> NDArray:
         if issparse(rows) and rows.nnz >= _SPARSE_BELOW * rows.shape[0] * rows.shape[1]:
             rows = rows.toarray()
         if is_foreign(rows):
-            return rows @ like(rows, made)
+            return rows @ like(rows, matrix)
         rows = rows.astype(dtype, copy=False)
         with np.errstate(over="ignore", invalid="ignore"):  # reported by the map
-            return rows @ made if issparse(rows) else product(rows, made)
+            return rows @ matrix if issparse(rows) else product(rows, matrix)
 
 
 class DescendedFrequencies(DenseFrequencies):
@@ -108,12 +117,12 @@ class DescendedFrequencies(DenseFrequencies):
     """
 
     def _directions(self, indices: NDArray) -> NDArray:
-        first, *later = indices.T
-        directions = super()._directions(first)
-        for numbers in later:
-            heirs = np.flatnonzero(numbers >= 0)
-            drawn = super()._directions(numbers[heirs])
-            directions[heirs] = NEARNESS * directions[heirs] + (1 - NEARNESS**2) ** 0.5 * drawn
+        directions = super()._directions(indices[:, 0])
+        for generation in indices.T[1:]:
+            descendants = np.flatnonzero(generation >= 0)
+            new = super()._directions(generation[descendants])
+            parents = directions[descendants]
+            directions[descendants] = NEARNESS * parents + (1 - NEARNESS**2) ** 0.5 * new
         return directions
 
 
@@ -155,24 +164,25 @@ class OrthogonalFrequencies(DenseFrequencies):
 
     def _make(self, indices: NDArray, dtype: type) -> NDArray:
         d = self.n_features
-        of_row, places = np.divmod(indices, d)
-        stacks, starts = np.unique(of_row, return_index=True)
+        stack_of_index, places = np.divmod(indices, d)
+        stacks, starts = np.unique(stack_of_index, return_index=True)
         size = min(len(stacks), max(1, _BLOCK_VALUES // d**2))
-        held = 2 * np.dtype(dtype).itemsize * len(indices) + 16 * size * (int(places.max()) + 1)
+        n_columns = int(places.max()) + 1
+        bytes_per_feature = 2 * np.dtype(dtype).itemsize * len(indices) + 16 * size * n_columns
         remedy = "choose fewer frequencies, or structure='fastfood'"
         what = f"{len(indices):,} orthogonal frequencies of {d:,} features take"
-        check_room(what, d * held, lambda free: remedy)
+        check_room(what, d * bytes_per_feature, lambda free: remedy)
         directions: NDArray = np.empty((len(indices), d), dtype)
         progress = ProgressReporter(None, what="frequencies made orthogonal")
         for first in range(0, len(stacks), size):
             last = min(first + size, len(stacks))
             rows = slice(starts[first], np.append(starts, len(indices))[last])
-            of_stack = np.searchsorted(stacks[first:last], of_row[rows])
+            stack = np.searchsorted(stacks[first:last], stack_of_index[rows])
             columns = np.empty((last - first, d, int(places[rows].max()) + 1))
             for part in self._make_orthogonal(stacks[first:last], columns):
                 done = (rows.start + part * (rows.stop - rows.start)) / len(indices)
                 progress.report(done, f"{done:.0%} of the frequencies made orthogonal")
-            directions[rows] = columns.astype(np.float32)[of_stack, :, places[rows]]
+            directions[rows] = columns.astype(np.float32)[stack, :, places[rows]]
         directions *= (self.factor * lengths(self.key, indices, d))[:, None]
         return np.ascontiguousarray(directions.T)
 
@@ -182,13 +192,15 @@ class OrthogonalFrequencies(DenseFrequencies):
         Panels of them are made orthogonal to those before, twice, for the rounding of the first; a
         single one stays in single precision, as frequencies of this version always were.
         """
-        (_, d, n_columns), width = columns.shape, super()._block_size()
+        _, d, n_columns = columns.shape
+        width = super()._block_size()
         dtype = float if n_columns > width else np.float32
         for first in range(0, n_columns, width):
             last = min(first + width, n_columns)
             members = (stacks[:, None] * d + np.arange(first, last)).ravel()
             numbers = normals(self.key, _NORMALS, members, d).reshape(len(stacks), last - first, d)
-            panel, before = numbers.transpose(0, 2, 1).astype(dtype), columns[..., :first]
+            panel = numbers.transpose(0, 2, 1).astype(dtype)
+            before = columns[..., :first]
             for _ in range(2 if first else 0):
                 panel = panel - before @ (before.transpose(0, 2, 1) @ panel)
             panel, upper = np.linalg.qr(panel)
@@ -213,8 +225,8 @@ class FastfoodFrequencies(Frequencies):
 
     def _make(self, indices: NDArray, dtype: type) -> tuple[NDArray, ...]:
         p = 1 << (self.n_features - 1).bit_length()
-        of_output, places = np.divmod(indices, p)
-        stacks, starts = np.unique(of_output, return_index=True)
+        stack_of_index, places = np.divmod(indices, p)
+        stacks, starts = np.unique(stack_of_index, return_index=True)
         gains = normals(self.key, _GAINS, stacks, p)
         norms = np.sqrt(np.sum(gains.astype(float) ** 2, axis=1) * p)
         scale = self.factor * lengths(self.key, indices, p)
@@ -225,13 +237,13 @@ class FastfoodFrequencies(Frequencies):
         # The form that `kmaps._loops.fourier.fastfood` takes.
         return flips, order, gains.astype(dtype), ends, places, scale.astype(dtype)
 
-    def _multiply(self, made: tuple[NDArray, ...], dtype: type, rows: Any) -> NDArray:
+    def _multiply(self, factors: tuple[NDArray, ...], dtype: type, rows: Any) -> NDArray:
         if is_foreign(rows):  # other libraries need the matrix
-            matrix = self._multiply(made, dtype, np.eye(self.n_features, dtype=dtype))
+            matrix = self._multiply(factors, dtype, np.eye(self.n_features, dtype=dtype))
             return rows @ like(rows, matrix)
         dense = rows.toarray() if issparse(rows) else rows
         turns = np.empty((rows.shape[0], len(self.indices)), dtype)
-        loops.fastfood(np.ascontiguousarray(dense, dtype), *made, turns)
+        loops.fastfood(np.ascontiguousarray(dense, dtype), *factors, turns)
         return turns
 
 
@@ -244,22 +256,22 @@ STRUCTURES: dict[str, type[Frequencies]] = {  # the kinds of frequencies by name
 
 def words(key: int, stream: int, rows: NDArray, n: int) -> NDArray:
     """Return n random words for each of some rows of a stream, (k, n), uint32."""
-    found = np.empty((len(rows), -(-n // 4) * 4), np.uint32)
-    loops.words(np.uint64(key), stream, rows, found)
-    return found[:, :n]
+    random_words = np.empty((len(rows), -(-n // 4) * 4), np.uint32)
+    loops.words(np.uint64(key), stream, rows, random_words)
+    return random_words[:, :n]
 
 
 def normals(key: int, stream: int, rows: NDArray, n: int) -> NDArray:
     """Return n standard normal numbers for each of some rows of a stream, (k, n), float32."""
     numbers = np.empty((len(rows), n), np.float32)
 
-    def part(start: int, stop: int) -> None:
+    def draw(start: int, stop: int) -> None:
         bits = words(key, stream, rows[start:stop], -(-n // 4) * 4)
-        made = np.empty(bits.shape, np.float32)
-        loops.normals(bits, made)
-        numbers[start:stop] = made[:, :n]
+        drawn = np.empty(bits.shape, np.float32)
+        loops.normals(bits, drawn)
+        numbers[start:stop] = drawn[:, :n]
 
-    for_blocks(part, len(rows), max(1, _PART_VALUES // n))
+    for_blocks(draw, len(rows), max(1, _PART_VALUES // n))
     return numbers
 
 

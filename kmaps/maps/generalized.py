@@ -42,7 +42,7 @@ class GeneralizedRBFMap(RandomFeatures):
     Parameters
     ----------
     kernel : {"chi2", "intersection", "js", "hellinger"}
-        The additive kernel of the metric; with "exp-" before it, the same.
+        The additive kernel of the metric, with or without "exp-" before it.
     order : int
         Order n ≥ 0 of the inner `HomogeneousMap`; the hellinger kernel is exact without it.
     n_frequencies : int
@@ -51,7 +51,7 @@ class GeneralizedRBFMap(RandomFeatures):
         Width of the kernel, > 0. None: σ² is the mean squared distance D² between the rows of a
         sample, as in `kmaps.gram`.
     structure : {"dense", "orthogonal", "fastfood"}
-        Parameters of the frequencies, as in `RandomFourierMap`, like the fitted attributes.
+        How frequencies are drawn, as in `RandomFourierMap`, whose fitted attributes this map has.
     random_state : int, RandomState or None
         Draws the key of the frequencies.
     additive : AdditiveMap or None
@@ -95,8 +95,9 @@ class GeneralizedRBFMap(RandomFeatures):
     @property
     def learns_from_data(self) -> bool:
         """Whether `fit` needs more of X than its number of columns."""
-        inside = self.additive
-        return self.sigma is None or (isinstance(inside, AdditiveMap) and inside.learns_from_data)
+        if self.sigma is None:
+            return True
+        return isinstance(self.additive, AdditiveMap) and self.additive.learns_from_data
 
     _check_parameters = check_generalized
 
@@ -205,5 +206,6 @@ class RadialMap(GeneralizedRBFMap):
     _check_parameters = check_radial
 
     def _make_frequencies(self) -> Frequencies:
-        made_of = self.key_, self.frequency_indices_, self._n_embedded, self.sigma_
-        return MixedFrequencies(*made_of, self.profile)
+        return MixedFrequencies(
+            self.key_, self.frequency_indices_, self._n_embedded, self.sigma_, self.profile
+        )

@@ -65,21 +65,22 @@ class LogGrid:
         Returns whether a value is not finite, and how many were outside the grid: here none.
         """
         outputs = loops.unrolled(self.table.shape[2] // 2)
-        bits, table = read_only(values.view(np.uint32)), read_only(self.table)
-        return loops.interpolate_log(bits, None, self.shift, table, out, outputs), 0
+        bits = read_only(values.view(np.uint32))
+        table = read_only(self.table)
+        is_bad = loops.interpolate_log(bits, None, self.shift, table, out, outputs)
+        return is_bad, 0
 
     def add_to_graph(self, graph: "Graph", x: "Tensor") -> "Tensor":
         """Return the outputs (n, d, r) of float32 values in an ONNX graph."""
-        n_cells, r = self.table.shape[1], self.table.shape[2] // 2
+        n_cells = self.table.shape[1]
+        r = self.table.shape[2] // 2
         octaves = (np.arange(255, dtype=np.uint32) << 23).view(np.float32)
         in_octave = n_cells // 512
         per_width = in_octave / np.diff(octaves, append=2.0**128)  # in double precision
         size = graph.node("Abs", x)
         octave = graph.search(size, octaves[None, 1:])
-        begin, factor = (
-            graph.node("Gather", graph.constant(of_octave, np.float64), octave)
-            for of_octave in (octaves, per_width)
-        )
+        begin = graph.node("Gather", graph.constant(octaves, np.float64), octave)
+        factor = graph.node("Gather", graph.constant(per_width, np.float64), octave)
         place = graph.node("Sub", graph.cast(size, np.float64), begin)
         place = graph.node("Mul", place, factor)
         cell = graph.node("Floor", place)
@@ -107,9 +108,9 @@ def wave_grid(
     """
     half = gamma / 2
     # The largest x²|ψ''(x)| / x^half of each wave; see LogGrid for the rest.
-    bend = np.hypot(frequency**2 - half * (half - 1), (gamma - 1) * frequency)
-    worst = (bend * amplitude).max() / 8
-    bits = max(6, int(np.ceil(np.log2(max(worst / _LARGEST_WAVE_ERROR, 1)) / 2)))
+    curvature = np.hypot(frequency**2 - half * (half - 1), (gamma - 1) * frequency)
+    largest_error = (curvature * amplitude).max() / 8  # of a grid with one cell per octave
+    bits = max(6, int(np.ceil(np.log2(max(largest_error / _LARGEST_WAVE_ERROR, 1)) / 2)))
     if LogGrid.table_bytes(bits, 2 * len(frequency)) > _LARGEST_WAVE_BYTES:
         return None
     return LogGrid(curve, bits)
@@ -140,12 +141,13 @@ class PieceGrid:
     def encode(self, values: NDArray, features: NDArray, out: NDArray) -> tuple[bool, int]:
         """Fill ``out`` (n, m·r), as :meth:`LogGrid.encode` does."""
         pieces, ranges = self._tables(values.dtype)
-        powers = (0,) * (pieces.shape[2] - 1)
+        powers = (0,) * (pieces.shape[2] - 1)  # its length is the degree, for numba to unroll
         # With fewer powers a loop over outputs is as fast, with few outputs up to three times.
         outputs = loops.unrolled(pieces.shape[3]) if len(powers) > 2 else None
-        of_ranges = read_only(features) if len(ranges) > 1 else None
-        values = read_only(values)
-        return loops.interpolate_pieces(values, of_ranges, ranges, pieces, out, outputs, powers)
+        range_numbers = read_only(features) if len(ranges) > 1 else None
+        return loops.interpolate_pieces(
+            read_only(values), range_numbers, ranges, pieces, out, outputs, powers
+        )
 
     def add_to_graph(self, graph: "Graph", x: "Tensor") -> "Tensor":
         """Return the outputs (n, d, r) of values in an ONNX graph."""
@@ -224,7 +226,8 @@ class StepGrid:
 
     def curve(self, x: NDArray, feature: NDArray) -> NDArray:
         """Return the curve of each ``feature`` at ``x``: float64, ``x.shape + (r,)``."""
-        codes, table = self.codebook.codes(x, feature), self.tables[np.float64]
+        codes = self.codebook.codes(x, feature)
+        table = self.tables[np.float64]
         if isinstance(x, np.ndarray):
             return table.at(codes, feature)
         n_tables, n_codes, r = table.values.shape
@@ -234,7 +237,8 @@ class StepGrid:
 
 def _ranges(dtype: type, low: NDArray, high: NDArray, scale: NDArray | float) -> NDArray:
     """Return the ends of each range as ``dtype`` has them, one over the width, and the scale."""
-    low, high = (np.asarray(end).astype(dtype).astype(np.float64) for end in (low, high))
+    low = np.asarray(low).astype(dtype).astype(np.float64)
+    high = np.asarray(high).astype(dtype).astype(np.float64)
     per_width = 1 / range_width(low, high)[0]
     return np.stack(np.broadcast_arrays(low, high, per_width, scale), axis=-1)
 
@@ -251,7 +255,8 @@ def evaluate_pieces(pieces: NDArray, position: NDArray) -> NDArray:
     xp = namespace(position)
     scaled = position * len(pieces)
     start = xp.clip(xp.floor(scaled), 0.0, len(pieces) - 1.0)
-    t, cell = (scaled - start)[..., None], whole(start)
+    t = (scaled - start)[..., None]
+    cell = whole(start)
     value = looked_up(position, pieces[:, -1], cell)
     for q in range(pieces.shape[1] - 2, -1, -1):
         value = value * t + looked_up(position, pieces[:, q], cell)

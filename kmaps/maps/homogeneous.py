@@ -45,7 +45,7 @@ class HomogeneousMap(AdditiveMap):
     Parameters
     ----------
     kernel : str, callable or Kernel
-        The additive kernel: "chi2", "intersection", "js" or "hellinger", which is exact with
+        The additive kernel, "chi2", "intersection", "js" or "hellinger", which is exact with
         ``order=0``, its harmonics being zero. Or a signature, an even positive definite
         function of arrays of λ = log y/x, positive at 0; a kernel made of one by
         `kmaps.signature_kernel`; "log-rbf", "log-laplace" or "log-sech", the signatures of
@@ -141,6 +141,11 @@ class HomogeneousMap(AdditiveMap):
         \epsilon_1 e^{-\Lambda\gamma/4}\}`, where :math:`\epsilon_0` is the largest error of the
         signature on :math:`|\lambda| \le \Lambda/2` and :math:`\epsilon_1` the largest anywhere
         (hkm eq. 25). The lemma is stated for the uniform window; its proof holds for any.
+
+        Returns
+        -------
+        float
+            The bound.
         """
         signature = signatures.homogeneous_kernel(self.kernel).signature
         # After a few periods the signature is zero, and its periodic approximation repeats.
@@ -164,8 +169,17 @@ class SameSignMap(HomogeneousMap):
 
     Parameters
     ----------
-    kernel, order, window, period, gamma
-        As in `HomogeneousMap`; each feature gets 2(2n+1) outputs, for positive values first.
+    kernel : str, callable or Kernel
+        The additive kernel, as in `HomogeneousMap`.
+    order : int
+        n ≥ 0, the number of harmonics; each feature gets 2(2n+1) outputs, for positive values
+        first.
+    window : {"rectangular", "uniform"}
+        How the discrete spectrum is made from the continuous one.
+    period : float or "optimal", optional
+        Λ > 0 in units of log x, as in `HomogeneousMap`.
+    gamma : float
+        Degree of homogeneity, > 0.
 
     See Also
     --------
@@ -187,8 +201,10 @@ class SameSignMap(HomogeneousMap):
     def _curve(self, x: NDArray, feature: NDArray) -> NDArray:
         xp = namespace(x)
         outputs = super()._curve(xp.abs(x), feature)
-        none, sides = xp.zeros_like(outputs), (x > 0, x < 0)
-        return xp.concat([xp.where(side[..., None], outputs, none) for side in sides], axis=-1)
+        zeros = xp.zeros_like(outputs)
+        positive = xp.where((x > 0)[..., None], outputs, zeros)
+        negative = xp.where((x < 0)[..., None], outputs, zeros)
+        return xp.concat([positive, negative], axis=-1)
 
     def _output_names(self) -> list[str]:
         names = super()._output_names()

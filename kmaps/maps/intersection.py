@@ -96,16 +96,16 @@ class IntersectionMap(RangedMap):
 
     def _fit_curve(self, X: AnyMatrix) -> None:
         super()._fit_curve(X)
-        n, ones = self.n_bins, np.eye(self.n_bins)
-        below = np.eye(n, k=-1)
+        n = self.n_bins
+        knots = np.eye(n)
         if self.sparse:
             self.n_stored_ = 2
-            self._pieces = np.stack([below, ones - below], axis=1)
-            differences = ones - below
+            differences = knots - np.eye(n, k=-1)
+            self._pieces = np.stack([np.eye(n, k=-1), differences], axis=1)
             self.regularizer_ = n * differences.T @ differences
         else:
             self.n_stored_ = None
-            self._pieces = np.stack([np.tri(n, k=-1), ones], axis=1)
+            self._pieces = np.stack([np.tri(n, k=-1), knots], axis=1)
         if self.has_codes:
             low, high, scale = self._ranges()
             codebook = Codebook(np.linspace(low, high, n + 1, axis=1), low, high)
@@ -138,9 +138,10 @@ class _HatGrid(LocalGrid):
     def encode(  # type: ignore[override]
         self, values: NDArray, features: NDArray, data: NDArray, columns: NDArray
     ) -> tuple[bool, int]:
+        """Fill the parts of a CSR (n, m·2), as `LocalGrid.encode` does, without hats at zero."""
         report = super().encode(values, features, data, columns)
-        hats = columns.reshape(*values.shape, 2), data.reshape(*values.shape, 2)
-        (first, second), (low, high) = (np.moveaxis(pair, -1, 0) for pair in hats)
+        first, second = np.moveaxis(columns.reshape(*values.shape, 2), -1, 0)
+        low, high = np.moveaxis(data.reshape(*values.shape, 2), -1, 0)
         feature, knot = np.divmod(first, self.n_cells + 1)
         at_zero = knot == 0
         # The next hat replaces the hat at zero, and one of no height is added.

@@ -46,10 +46,10 @@ class NystroemMap(AdditiveMap):
     Parameters
     ----------
     kernel : {"chi2", "intersection", "js", "hellinger"} or callable
-        The scalar kernel, as in `AnchorMap`.
+        The scalar kernel, by its name or as a function, as in `AnchorMap`.
     dim : int
-        r ≥ 1, at most ``n_points``. A feature with fewer distinct values has zeros in the
-        other outputs.
+        r ≥ 1, the outputs of a feature, at most ``n_points``. A feature with fewer distinct values
+        has zeros in the other outputs.
     n_points : int
         N, the number of training values sampled per feature: distinct values, drawn by frequency,
         and all of them when there are no more.
@@ -106,13 +106,15 @@ class NystroemMap(AdditiveMap):
     def _fit_curve(self, X: AnyMatrix) -> None:
         check_nystroem(self)
         columns = Columns(X)
-        self.low_, self.high_ = columns.low, columns.high
+        self.low_ = columns.low
+        self.high_ = columns.high
         if self._unsigned and issparse(X):  # CSR leaves zeros out, in training or later
             self.low_ = np.zeros_like(self.low_)
         self.points_ = pad_levels(self._samples(columns))
         counts = 1 + (np.diff(self.points_) > 0).sum(axis=1)
-        given = self.kernel, self.points_, counts, self._ranks
-        values, vectors = eigensystems(*given, more=16 * _N_CELLS)
+        values, vectors = eigensystems(
+            self.kernel, self.points_, counts, self._ranks, more=16 * _N_CELLS
+        )
         vectors *= np.where(values > 0, values, np.inf)[:, None] ** -0.5
         missing = self.dim - vectors.shape[2]
         self.projection_ = np.pad(vectors, ((0, 0), (0, 0), (0, missing)))
@@ -143,7 +145,8 @@ class NystroemMap(AdditiveMap):
         return self._projected(x, feature)
 
     def _projected(self, x: NDArray, feature: NDArray) -> NDArray:
-        k, xp = scalar_kernel(self.kernel), namespace(x)
+        k = scalar_kernel(self.kernel)
+        xp = namespace(x)
         outputs = xp.zeros((*x.shape, self.dim), dtype=x.dtype, device=x.device)
         for n in range(self.points_.shape[1]):  # one at a time, to need no more than a block
             point = xp.broadcast_to(like(x, self.points_[feature, n]), x.shape)
@@ -166,7 +169,9 @@ class _RootGrid(PieceGrid):
     """Cubic polynomials on cells that are equal in the root of the distance from an origin."""
 
     def __init__(self, curve: Curve, origin: NDArray, low: NDArray, high: NDArray, r: int):
-        self.origin, self.low, self.high = (a.astype(np.float32) for a in (origin, low, high))
+        self.origin = origin.astype(np.float32)
+        self.low = low.astype(np.float32)
+        self.high = high.astype(np.float32)
         self.width = np.where(high > origin, high - origin, 1).astype(np.float32)
         nodes = (1 - np.cos(np.pi * np.arange(4) / 3)) / 2  # with both ends: pieces meet
         to_powers = np.linalg.inv(np.vander(nodes, increasing=True))
@@ -174,16 +179,17 @@ class _RootGrid(PieceGrid):
         position = ((np.arange(_N_CELLS)[:, None] + nodes) / _N_CELLS) ** 2
         pieces = np.empty((len(low), _N_CELLS, 4, r), np.float32)
 
-        def block(start: int, stop: int) -> None:
-            first, width = (a[start:stop, None, None] for a in (origin, high - origin))
-            x = first + width * position
+        def tabulate_features(start: int, stop: int) -> None:
+            width = (high - origin)[start:stop, None, None]
+            x = origin[start:stop, None, None] + width * position
             pieces[start:stop] = to_powers @ curve(x, np.arange(start, stop)[:, None, None])
 
         size = max(1, _BLOCK_KNOTS // position.size)
-        for_blocks(block, len(low), size, "features tabulated")
+        for_blocks(tabulate_features, len(low), size, "features tabulated")
         super().__init__(pieces, np.zeros(len(low)), np.ones(len(low)))
 
     def encode(self, values: NDArray, features: NDArray, out: NDArray) -> tuple[bool, int]:
+        """Fill ``out`` (n, m·r), as `LogGrid.encode` does, and count values outside the range."""
         inside = np.clip(values, self.low[features], self.high[features])
         outside = np.count_nonzero(inside != values)  # not a number is unlike itself
         position = np.sqrt((inside - self.origin[features]) / self.width[features])
@@ -193,5 +199,5 @@ class _RootGrid(PieceGrid):
     def add_to_graph(self, graph: Any, x: Any) -> Any:
         """Return the outputs (n, d, r) of float32 values in an ONNX graph."""
         inside = graph.clip(x, self.low, self.high)
-        parts = graph.node("Div", graph.node("Sub", inside, self.origin), self.width)
-        return super().add_to_graph(graph, graph.node("Sqrt", parts))
+        part = graph.node("Div", graph.node("Sub", inside, self.origin), self.width)
+        return super().add_to_graph(graph, graph.node("Sqrt", part))

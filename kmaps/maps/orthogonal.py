@@ -63,10 +63,11 @@ class FourierMap(RangedMap):
     _check_parameters = check_fourier
 
     def _unit_curve(self, position: NDArray) -> NDArray:
-        xp, harmonics = namespace(position), np.arange(1.0, self.degree + 1)
+        xp = namespace(position)
+        harmonics = np.arange(1.0, self.degree + 1)
         angles = np.pi * (2 * position[..., None] - 1) * like(position, harmonics)
         sizes = like(position, harmonics**self.penalty)
-        shape = *position.shape, 2 * self.degree
+        shape = (*position.shape, 2 * self.degree)
         outputs = xp.empty(shape, dtype=position.dtype, device=position.device)
         outputs[..., ::2] = xp.cos(angles) / sizes
         outputs[..., 1::2] = xp.sin(angles) / sizes
@@ -127,8 +128,10 @@ class HermiteMap(RangedMap):
     _check_parameters = check_hermite
 
     def _unit_curve(self, position: NDArray) -> NDArray:
-        t, degrees = 2 * position - 1, range(1, self.degree + 1)
-        outputs = [_hermite(j, t) * hermite_factor(j, self.penalty) for j in degrees]
+        t = 2 * position - 1
+        outputs = []
+        for j in range(1, self.degree + 1):
+            outputs.append(_hermite(j, t) * hermite_factor(j, self.penalty))
         return namespace(position).stack(outputs, axis=-1)
 
     def _output_names(self) -> list[str]:
@@ -138,7 +141,8 @@ class HermiteMap(RangedMap):
 def _hermite(j: int, t: NDArray) -> NDArray:
     """Return He_j of the array t, to the bits of SciPy's, which takes NumPy's arrays alone."""
     xp = namespace(t)
-    later, value = xp.zeros_like(t), xp.ones_like(t)
+    later = xp.zeros_like(t)
+    value = xp.ones_like(t)
     for k in range(j, 1, -1):
         later, value = value, t * value - k * later
     return t * value - later

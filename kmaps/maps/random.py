@@ -51,8 +51,8 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
     n_projections : int
         m ≥ 1, the number of projections.
     output : {"sign", "onehot"}
-        "sign": m outputs, ±1/√m. "onehot": 2m outputs, (1/√m, 0) for a positive sign and
-        (0, 1/√m) for a negative one.
+        The form of the outputs. "sign": m outputs, ±1/√m. "onehot": 2m outputs, (1/√m, 0) for a
+        positive sign and (0, 1/√m) for a negative one.
     random_state : int, RandomState or None
         Draws the key of the projections.
 
@@ -93,8 +93,9 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
     approximates = "chi2"
     learns_from_data = False
     has_codes = True
-    _accepts_sparse = _unsigned = True
-    _preserved = "float64", "float32"
+    _accepts_sparse = True
+    _unsigned = True
+    _preserved = ("float64", "float32")
 
     n_projections: int = 1000
     output: Output = "sign"
@@ -133,7 +134,18 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
         return out
 
     def to_codes(self, X: ArrayLike) -> NDArray:
-        """Return the signs as bits, 1 for a positive one, as `numpy.packbits` does: (n, ⌈m/8⌉)."""
+        """Return the signs as bits, 1 for a positive one, as `numpy.packbits` does.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix, shape (n, d)
+            Samples, non-negative.
+
+        Returns
+        -------
+        ndarray, shape (n, ⌈m/8⌉), uint8
+            Eight signs per byte.
+        """
         X = self._validated(X)
         codes = np.empty((X.shape[0], -(-self.n_projections // 8)), np.uint8)
 
@@ -144,16 +156,39 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
         return codes
 
     def add_to_graph(self, graph: Any, x: Any) -> Any:
-        """Return the outputs of rows in an ONNX graph, which holds the projections themselves."""
+        """Add the map to an ONNX graph, which holds the projections themselves.
+
+        Parameters
+        ----------
+        graph : Graph
+            The graph, of `kmaps.onnx_graph`.
+        x : Tensor
+            Rows (n, d) in it.
+
+        Returns
+        -------
+        Tensor
+            The outputs (n, m or 2m), in the type of ``x``, of bytes in that of the graph.
+        """
         x = graph.floats(x)
         directions = self._directions(0, self.n_projections, self.n_features_in_, x.dtype)
         sums = graph.node("Unsqueeze", graph.node("MatMul", x, directions), [-1])
         positive = graph.node("GreaterOrEqual", sums, 0.0, dtype=bool)
-        signs = ([1, 0], [0, 1]) if self.output == "onehot" else ([1], [-1])
         unit = x.dtype.type(self.n_projections**-0.5)
-        outputs = (graph.constant(unit * np.array(of), x.dtype) for of in signs)
-        found = graph.node("Where", positive, *outputs, dtype=x.dtype)
-        return graph.rows(found, self._n_features_out)
+        if self.output == "onehot":
+            of_positive = unit * np.array([1, 0])
+            of_negative = unit * np.array([0, 1])
+        else:
+            of_positive = unit * np.array([1])
+            of_negative = unit * np.array([-1])
+        outputs = graph.node(
+            "Where",
+            positive,
+            graph.constant(of_positive, x.dtype),
+            graph.constant(of_negative, x.dtype),
+            dtype=x.dtype,
+        )
+        return graph.rows(outputs, self._n_features_out)
 
     def _validated(self, X: ArrayLike, *, array_api: bool = False) -> AnyMatrix:
         check_is_fitted(self)
@@ -171,7 +206,7 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
             last = min(first + width, self.n_projections)
             directions = self._directions(first, last, d, float_type(X))
 
-            def block(
+            def project(
                 top: int,
                 bottom: int,
                 first: int = first,
@@ -181,8 +216,8 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
                 positive = _signs(X, slice(top, bottom), directions)
                 receive(slice(top, bottom), first, last, positive)
 
-            progress.counted(for_blocks, width)(block, n, max(1, _SUMS // (last - first)))
-            del block, directions  # before the next ones are made
+            progress.counted(for_blocks, width)(project, n, max(1, _SUMS // (last - first)))
+            del project, directions  # before the next ones are made
 
     def _directions(self, first: int, last: int, d: int, dtype: DTypeLike) -> NDArray:
         """Return projections ``first`` … ``last - 1`` as columns: the same, whatever the block.
@@ -192,12 +227,12 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
         counters = -(-d // 4)
         directions = np.empty((d, last - first), dtype)
 
-        def part(start: int, stop: int) -> None:
+        def draw(start: int, stop: int) -> None:
             philox = Philox(key=self.key_, counter=(first + start) * counters)
             uniform = Generator(philox).random((stop - start, 4 * counters))[:, :d]
             directions[:, start:stop] = np.tan(np.pi * (uniform - 0.5)).T
 
-        for_blocks(part, last - first, max(8, _PART_VALUES // d))
+        for_blocks(draw, last - first, max(8, _PART_VALUES // d))
         return directions
 
 

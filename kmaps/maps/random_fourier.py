@@ -46,7 +46,7 @@ class RandomFeatures(FeatureMap):
     random_state: int | RandomState | None
 
     _accepts_sparse = True
-    _preserved = "float64", "float32"
+    _preserved = ("float64", "float32")
     _check_parameters = check_random_fourier
 
     @abstractmethod
@@ -117,7 +117,9 @@ class RandomFeatures(FeatureMap):
         return out
 
     def _transform_foreign(self, X: Any) -> Any:
-        xp, embedded, waves = namespace(X), self._embed(X), []
+        xp = namespace(X)
+        embedded = self._embed(X)
+        waves = []
         dtype = np.float32 if X.dtype == xp.float32 else np.float64
         for _, _, project in self._frequencies.blocks(dtype):
             turns = project(embedded)
@@ -129,7 +131,20 @@ class RandomFeatures(FeatureMap):
         return out
 
     def add_to_graph(self, graph: Any, x: Any) -> Any:
-        """Return the outputs of rows in an ONNX graph, which holds the frequencies themselves."""
+        """Add the map to an ONNX graph, which holds the frequencies themselves.
+
+        Parameters
+        ----------
+        graph : Graph
+            The graph, of `kmaps.onnx_graph`.
+        x : Tensor
+            Rows (n, d) in it.
+
+        Returns
+        -------
+        Tensor
+            The outputs (n, 2k), in the type of ``x``, of bytes in that of the graph.
+        """
         x = graph.floats(x) if self.additive_ is None else self.additive_.add_to_graph(graph, x)
         self.describe_in(graph)
         dtype = x.dtype.type
@@ -143,10 +158,20 @@ class RandomFeatures(FeatureMap):
         return graph.rows(graph.node("Mul", waves, self.n_frequencies**-0.5), self.n_outputs_)
 
     def keep(self, frequencies: ArrayLike) -> Self:
-        """Return a copy that has only the frequencies at some positions, or where a mask is true.
+        """Return a copy that has only some of the frequencies.
 
         Its outputs are the same columns that this map gives for them, to the last digits of sums,
         and the others cost nothing. Fitted again, the copy has all frequencies.
+
+        Parameters
+        ----------
+        frequencies : array-like
+            Their positions among the frequencies of this map, or a mask of its frequencies.
+
+        Returns
+        -------
+        RandomFeatures
+            The copy, fitted.
 
         Examples
         --------
@@ -155,20 +180,31 @@ class RandomFeatures(FeatureMap):
         (1, 4)
         """
         check_is_fitted(self)
-        chosen = np.asarray(frequencies)
-        try:
-            kept = np.zeros(len(self.frequency_indices_), bool)
-            kept[chosen if chosen.size else slice(0)] = True
-        except IndexError as error:
-            raise InputError(f"frequencies: {error}") from None
-        if not kept.any():
+        positions = np.asarray(frequencies)
+        is_kept = np.zeros(len(self.frequency_indices_), bool)
+        if positions.size:
+            try:
+                is_kept[positions] = True
+            except IndexError as error:
+                raise InputError(f"frequencies: {error}") from None
+        if not is_kept.any():
             raise InputError("frequencies: got none, expected at least one")
-        return self._with(self._lineages[kept], self._n_drawn)
+        return self._with(self._lineages[is_kept], self._n_drawn)
 
     def with_key(self, key: int) -> Self:
         """Return a copy with the frequencies that belong to another key.
 
         A model that holds the key of a map makes the same map again, whatever drew the key.
+
+        Parameters
+        ----------
+        key : int
+            The key, from 0 to 2⁶⁴ - 1.
+
+        Returns
+        -------
+        RandomFeatures
+            The copy, fitted.
         """
         check_is_fitted(self)
         check_whole("key", key, 0, 2**64 - 1)
@@ -183,6 +219,16 @@ class RandomFeatures(FeatureMap):
         One near :math:`\omega` is :math:`0.9\,\omega + \sqrt{0.19}\,\omega'` with a new
         :math:`\omega' \sim N(0, I/\sigma^2)`, so that it has that distribution too. The structure
         has to be "dense".
+
+        Parameters
+        ----------
+        n_frequencies : int
+            How many more, at least 1.
+
+        Returns
+        -------
+        RandomFeatures
+            The copy, fitted.
         """
         check_is_fitted(self)
         check_whole("n_frequencies", n_frequencies, 1)
@@ -191,23 +237,25 @@ class RandomFeatures(FeatureMap):
                 f"structure={self.structure!r}: frequencies near others can be drawn for "
                 "structure='dense' alone"
             )
-        none = np.full((len(self._lineages), 1), -1)
-        near = np.resize(np.arange(len(self._lineages)), n_frequencies)
-        numbers = self._n_drawn + np.arange(n_frequencies)
-        added = np.column_stack([self._lineages[near], numbers])
-        return self._with(np.r_[np.c_[self._lineages, none], added], self._n_drawn + n_frequencies)
+        n_old = len(self._lineages)
+        parents = np.resize(np.arange(n_old), n_frequencies)
+        indices = self._n_drawn + np.arange(n_frequencies)
+        old = np.column_stack([self._lineages, np.full(n_old, -1)])  # they have no descendant here
+        new = np.column_stack([self._lineages[parents], indices])
+        return self._with(np.concatenate([old, new]), self._n_drawn + n_frequencies)
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> NDArray:
         """Return ``cos<j>`` and ``sin<j>`` for each frequency j kept, as an object array."""
         check_is_fitted(self)
         _check_feature_names_in(self, input_features)
-        pairs = ((f"cos{j}", f"sin{j}") for j in self.frequency_indices_)
-        return np.array([name for pair in pairs for name in pair], object)
+        names = [f"{wave}{j}" for j in self.frequency_indices_ for wave in ("cos", "sin")]
+        return np.array(names, object)
 
     def _with(self, lineages: NDArray, n_drawn: int) -> Self:
         """Return a copy with the frequencies of some lineages."""
         other = copy.copy(self)
-        other._lineages, other._n_drawn = lineages, n_drawn
+        other._lineages = lineages
+        other._n_drawn = n_drawn
         other._draw()
         return other
 
@@ -216,16 +264,18 @@ class RandomFeatures(FeatureMap):
         self._frequencies = self._make_frequencies()
 
     def _make_frequencies(self) -> drawn.Frequencies:
-        descended = self._lineages.shape[1] > 1
-        structure = drawn.DescendedFrequencies if descended else drawn.STRUCTURES[self.structure]
-        made_of = self._lineages if descended else self.frequency_indices_
-        return structure(self.key_, made_of, self._n_embedded, self.sigma_)
+        if self._lineages.shape[1] > 1:
+            return drawn.DescendedFrequencies(
+                self.key_, self._lineages, self._n_embedded, self.sigma_
+            )
+        structure = drawn.STRUCTURES[self.structure]
+        return structure(self.key_, self.frequency_indices_, self._n_embedded, self.sigma_)
 
     def __getstate__(self) -> dict[str, Any]:
         # The arrays that follow from the key are not stored.
         state = super().__getstate__()
-        made = "_frequencies", "frequency_indices_"
-        return {name: value for name, value in state.items() if name not in made}
+        drawn_again = ("_frequencies", "frequency_indices_")
+        return {name: value for name, value in state.items() if name not in drawn_again}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         version = state.get("frequency_version_", drawn.FREQUENCY_VERSION)
@@ -264,9 +314,9 @@ class RandomFourierMap(RandomFeatures):
         Width of the kernel, > 0. None: σ² is the mean squared distance between the rows of a
         sample, as in `kmaps.gram`.
     structure : {"dense", "orthogonal", "fastfood"}
-        "dense": independent frequencies. "orthogonal": orthogonal ones in groups of d, with less
-        error at the same cost (Yu et al.). "fastfood": products of Hadamard matrices, m·log d
-        operations per row instead of m·d (Le et al.).
+        How frequencies are drawn. "dense": independently. "orthogonal": orthogonal ones in groups
+        of d, with less error at the same cost (Yu et al.). "fastfood": products of Hadamard
+        matrices, m·log d operations per row instead of m·d (Le et al.).
     random_state : int, RandomState or None
         Draws the key of the frequencies.
 

@@ -56,13 +56,15 @@ class RangedMap(AdditiveMap):
             return low, high
         from sklearn.preprocessing import StandardScaler  # other maps do not need it
 
-        known = StandardScaler(with_mean=False).fit(X)
-        half = self.spread * np.sqrt(known.var_) * (low < high)  # rounding makes no range
-        return known.mean_ - half, known.mean_ + half
+        scaler = StandardScaler(with_mean=False).fit(X)
+        half_width = self.spread * np.sqrt(scaler.var_) * (low < high)  # rounding makes no range
+        return scaler.mean_ - half_width, scaler.mean_ + half_width
 
     def _fit_curve(self, X: AnyMatrix) -> None:
         self._check_parameters()
-        self.low_, self.high_ = (end.astype(np.float64) for end in self._ends(X))
+        low, high = self._ends(X)
+        self.low_ = low.astype(np.float64)
+        self.high_ = high.astype(np.float64)
         width, varies = range_width(self.low_, self.high_)
         if not varies.any():
             raise InputError(
@@ -80,8 +82,8 @@ class RangedMap(AdditiveMap):
 
     def _ranges(self) -> tuple[NDArray, NDArray, NDArray]:
         """Return the ends and the scale of each range, once when all features share them."""
-        distinct = slice(1 if self.shared_curve_ else None)
-        return self.low_[distinct], self.high_[distinct], self.scale_[distinct]
+        n = 1 if self.shared_curve_ else len(self.low_)
+        return self.low_[:n], self.high_[:n], self.scale_[:n]
 
     def _tables(self) -> tuple[NDArray, ...]:
         return self._ranges()[:2]

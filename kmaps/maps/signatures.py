@@ -40,10 +40,22 @@ def signature_kernel(signature: Function, name: str = "signature") -> Kernel:
     r"""Return the homogeneous kernel of a signature (hkm eq. 2-3, 10).
 
     The kernel is what `HomogeneousMap` takes, and as a function k(x, y) what `kmaps.gram`,
-    `ExactMap` and `CodedSVC` take. ``signature`` is an even function of λ = log y/x, elementwise on
-    arrays, positive at 0 and positive definite; other functions are refused (ConfigError), those
-    that are not positive definite when the spectrum is computed. The spectrum is integrated
-    numerically, for signatures that vanish by ``|λ| = 4096``.
+    `ExactMap` and `CodedSVC` take. The spectrum is integrated numerically, for signatures that
+    vanish by ``|λ| = 4096``.
+
+    Parameters
+    ----------
+    signature : callable
+        An even function of λ = log y/x, elementwise on arrays, positive at 0 and positive definite;
+        other functions are refused (ConfigError), those that are not positive definite when the
+        spectrum is computed.
+    name : str
+        The kernel's name, in labels and files.
+
+    Returns
+    -------
+    Kernel
+        The kernel :math:`\sqrt{xy}\,\mathcal{K}(\log y/x)`.
 
     Examples
     --------
@@ -62,17 +74,41 @@ def signature_kernel(signature: Function, name: str = "signature") -> Kernel:
 
 
 def log_kernel(name: str, sigma: float = 1.0) -> Kernel:
-    """Return the kernel with the signature of a stationary one, of a width in units of log x."""
+    """Return the kernel with the signature of a stationary one (hkm Lemma 1).
+
+    Parameters
+    ----------
+    name : {"log-rbf", "log-laplace", "log-sech"}
+        The name.
+    sigma : float
+        The width, > 0, in units of log x.
+
+    Returns
+    -------
+    Kernel
+        The homogeneous kernel.
+    """
     return signature_kernel(STATIONARY[LOG_KERNELS[name]](sigma), name)
 
 
-def homogeneous_kernel(given: str | Kernel | Function) -> Kernel:
-    """Return the homogeneous kernel of a name, of a signature, or itself."""
-    if isinstance(given, Kernel):
-        return given
-    if isinstance(given, str) and given in LOG_KERNELS:
-        return log_kernel(given)
-    return signature_kernel(given) if callable(given) else get_kernel(given)
+def homogeneous_kernel(kernel: str | Kernel | Function) -> Kernel:
+    """Return the homogeneous kernel of a name or of a signature.
+
+    Parameters
+    ----------
+    kernel : str, Kernel or callable
+        The name of a kernel, a kernel, or a signature as of `signature_kernel`.
+
+    Returns
+    -------
+    Kernel
+        The kernel, a `Kernel` as it is.
+    """
+    if isinstance(kernel, Kernel):
+        return kernel
+    if isinstance(kernel, str):
+        return log_kernel(kernel) if kernel in LOG_KERNELS else get_kernel(kernel)
+    return signature_kernel(kernel)
 
 
 def _spectrum(signature: Callable[[ArrayLike], NDArray], omega: NDArray) -> NDArray:
@@ -88,12 +124,13 @@ def _spectrum(signature: Callable[[ArrayLike], NDArray], omega: NDArray) -> NDAr
     lam = np.arange(0, length + _STEP, _STEP)
     values = signature(lam)
     values[0] /= 2  # the end of the trapezoidal rule
-    spectrum = np.array([np.cos(one * lam) @ values for one in omega.ravel()]) * _STEP / np.pi
+    integrals = [np.cos(frequency * lam) @ values for frequency in omega.ravel()]
+    spectrum = np.array(integrals) * _STEP / np.pi
     if (spectrum < -_NEGATIVE * signature(0.0)).any():
-        where = omega.ravel()[spectrum.argmin()]
+        frequency = omega.ravel()[spectrum.argmin()]
         raise ConfigError(
             f"the signature belongs to no kernel: its spectrum is negative, {spectrum.min():.3g}, "
-            f"at ω = {where:.6g}; use a positive definite function"
+            f"at ω = {frequency:.6g}; use a positive definite function"
         )
     return np.maximum(spectrum, 0).reshape(omega.shape)
 
@@ -104,15 +141,18 @@ def check_signature(signature: Function, length: NDArray, each: bool = False) ->
     With ``each`` it is to be even in each variable alone.
     """
     lam = _probes(length)
-    there = _evaluated(signature, lam)
-    if not there[0] > 0:
-        raise ConfigError(f"the signature is {there[0]:g} at 0, expected a positive value")
-    for mirror in [-np.eye(len(length)), *(_mirrors(len(length)) if each else [])]:
+    values = _evaluated(signature, lam)
+    if not values[0] > 0:
+        raise ConfigError(f"the signature is {values[0]:g} at 0, expected a positive value")
+    mirrors = [-np.eye(len(length))]
+    if each:
+        mirrors += _mirrors(len(length))
+    for mirror in mirrors:
         mirrored = _evaluated(signature, lam @ mirror)
-        worst = np.abs(there - mirrored).argmax()
-        if abs(there[worst] - mirrored[worst]) > _EVEN * there[0]:
+        worst = np.abs(values - mirrored).argmax()
+        if abs(values[worst] - mirrored[worst]) > _EVEN * values[0]:
             raise ConfigError(
-                f"the signature is not even: it is {there[worst]:.6g} at {_shown(lam[worst])} and "
+                f"the signature is not even: it is {values[worst]:.6g} at {_shown(lam[worst])} and "
                 f"{mirrored[worst]:.6g} at {_shown(lam[worst] @ mirror)}"
             )
 
@@ -120,9 +160,9 @@ def check_signature(signature: Function, length: NDArray, each: bool = False) ->
 def even_in_each(signature: Function, length: NDArray) -> bool:
     """Return whether a kernel's signature is even in each variable alone."""
     lam = _probes(length)
-    there = signature(lam)
+    values = signature(lam)
     return all(
-        np.abs(there - signature(lam @ mirror)).max() <= _EVEN * there[0]
+        np.abs(values - signature(lam @ mirror)).max() <= _EVEN * values[0]
         for mirror in _mirrors(len(length))
     )
 
@@ -146,8 +186,8 @@ def _evaluated(signature: Function, lam: NDArray) -> NDArray:
     if values.shape != (len(lam),):
         raise ConfigError(f"the signature gave shape {values.shape} for {len(lam)} differences")
     if not np.isfinite(values).all():
-        where = lam[np.flatnonzero(~np.isfinite(values))[0]]
-        raise ConfigError(f"the signature is not finite at {_shown(where)}")
+        first = np.flatnonzero(~np.isfinite(values))[0]
+        raise ConfigError(f"the signature is not finite at {_shown(lam[first])}")
     return values
 
 
@@ -180,14 +220,14 @@ def optimal_period(
     """
     from scipy.optimize import minimize_scalar  # takes long to import
 
-    chosen = homogeneous_kernel(kernel)
-    if chosen.name == "hellinger":
-        return default_period(chosen, order, window)
+    kernel = homogeneous_kernel(kernel)
+    if kernel.name == "hellinger":
+        return default_period(kernel, order, window)
     lam = np.linspace(0, 40 if ratio is None else np.log(ratio), 2001)
 
     def largest_error(period: float) -> float:
-        spectrum = discrete_spectrum(chosen, order, period, window)
-        error = chosen.signature(lam) - series(spectrum, period, lam)
+        spectrum = discrete_spectrum(kernel, order, period, window)
+        error = kernel.signature(lam) - series(spectrum, period, lam)
         return np.abs(np.exp(-lam / 2) * error).max()
 
     periods = np.linspace(1, 60, 119)
@@ -197,7 +237,25 @@ def optimal_period(
 
 
 def discrete_spectrum(kernel: Kernel, order: int, period: float, window: str) -> NDArray:
-    """Return κ̂₀ … κ̂ₙ of the periodised signature (hkm eq. 17, 21)."""
+    """Return the discrete spectrum of the periodised signature (hkm eq. 17, 21).
+
+    Parameters
+    ----------
+    kernel : Kernel
+        A homogeneous kernel.
+    order : int
+        n ≥ 0, the number of harmonics.
+    period : float
+        Λ > 0, in units of log x.
+    window : {"rectangular", "uniform"}
+        Whether the piece of the signature inside one period is transformed, or the spectrum
+        sampled.
+
+    Returns
+    -------
+    ndarray, shape (n+1,)
+        κ̂₀ … κ̂ₙ, at least 0.
+    """
     if kernel.name == "hellinger":
         return np.eye(1, order + 1)[0]
     harmonics = np.arange(order + 1) * 2 * np.pi / period
@@ -224,7 +282,8 @@ def series(spectrum: NDArray, period: float, lam: NDArray) -> NDArray:
 
 def waves(x: Any, spectrum: NDArray, period: float, gamma: float) -> Any:
     """Return the outputs (hkm eq. 17-19) of the homogeneous map at ``x``, ``x.shape + (2n+1,)``."""
-    xp, order = namespace(x), len(spectrum) - 1
+    xp = namespace(x)
+    order = len(spectrum) - 1
     # A zero has the sign 0, which makes its outputs, and here their slopes, zero.
     magnitude = xp.where(x == 0, xp.ones_like(x), xp.abs(x))
     phase = float(2 * np.pi / period) * xp.log(magnitude)

@@ -44,10 +44,10 @@ class SplineMap(RangedMap):
     Parameters
     ----------
     n_bins : int
-        Bins of equal width between the smallest and the largest value of each feature, ≥ 1; each
-        feature gets r = n_bins + degree outputs.
+        Number of bins of equal width between the smallest and the largest value of each feature, ≥
+        1; each feature gets r = n_bins + degree outputs.
     degree : {0, 1, 2, 3}
-        Degree p of the B-splines: piecewise constant, linear, quadratic, cubic.
+        Degree p of the B-splines, which are piecewise constant, linear, quadratic or cubic.
     penalty : {0, 1, 2, 3}
         Order s of the differences of neighbouring weights that are penalised. With 0, the weights
         themselves are penalised, and `transform` gives a CSR matrix of the B-splines with degree +
@@ -87,11 +87,22 @@ class SplineMap(RangedMap):
     penalty: Penalty = 1
 
     def tabulate_local(self, levels: ArrayLike) -> tuple[NDArray, NDArray, NDArray]:
-        """Return the B-splines that are not zero on levels (L,) or (d, L).
+        """Return the B-splines that are not zero on levels.
 
-        That is the first of the degree + 1 splines that are not zero (1 or d, L), their values, √h
-        included, and D_s⁻¹D_s⁻ᵀ (m, m) of all splines: with the values Φ of all of them,
-        Φ·D_s⁻¹D_s⁻ᵀ·Φᵀ is the kernel of the levels, of which `tabulate` gives a factor.
+        Parameters
+        ----------
+        levels : array-like, shape (L,) or (d, L)
+            The levels of all features, or of each.
+
+        Returns
+        -------
+        first : ndarray, shape (1 or d, L)
+            The first of the degree + 1 splines that are not zero.
+        values : ndarray, shape (1 or d, L, degree + 1)
+            Their values, √h included.
+        kernel : ndarray, shape (m, m)
+            D_s⁻¹D_s⁻ᵀ of all splines: with the values Φ of all of them, Φ·D_s⁻¹D_s⁻ᵀ·Φᵀ is the
+            kernel of the levels, of which `tabulate` gives a factor.
         """
         check_is_fitted(self)
         levels, features = self._levels_and_features(levels)
@@ -99,9 +110,10 @@ class SplineMap(RangedMap):
         width = range_width(self.low_, self.high_)[0][features]
         position = self.n_bins * (x - self.low_[features]) / width
         if self.degree > 0:  # continuous: the end of a bin may belong to the next bin
-            whole = np.round(position)
+            nearest_end = np.round(position)
             # Apart from rounding, such a level ends a bin for all features or for none.
-            position = np.where(np.abs(position - whole) < 1e-9 * self.n_bins, whole, position)
+            is_end = np.abs(position - nearest_end) < 1e-9 * self.n_bins
+            position = np.where(is_end, nearest_end, position)
         first = np.minimum(position.astype(np.intp), self.n_bins - 1)
         powers = (position - first)[..., None] ** np.arange(self.degree + 1)
         inverse = inverse_difference(self.n_bins + self.degree, self.penalty)

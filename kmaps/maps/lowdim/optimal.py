@@ -66,7 +66,8 @@ def certified_optimum(target: Target, dim: int, gap: float = 0.01) -> Solution:
     search.run()
     best, error = polish(search.sampled, search.best, continuous=True, precision=_PRECISION)
     if error > search.error:
-        best, error = search.best, search.error
+        best = search.best
+        error = search.error
     return Solution(best, error, min(search.lower_bound, error), "search")
 
 
@@ -89,7 +90,8 @@ class GlobalSearch:
         self.sampled = SampledTarget.of(self.target)
         selection = PoolSelection(self.target, *line_pool(self.target))
         start = selection.best(2 * self.n + self.constant)
-        self.best, self.error = start.cosines, start.error
+        self.best = start.cosines
+        self.error = start.error
         # So fine that `_read` adds a few millionths of the error to a ceiling.
         finest = np.pi / (384 * _CEILING_SHARE * max(self.error, _ROUNDING)) ** 0.25
         n_cells = int(np.ceil(max(_CELLS_A_HALF_WAVE, finest) * self.target.band))
@@ -122,7 +124,9 @@ class GlobalSearch:
             self.lower_bound = gain - max(q[0], 0) * self._mass()
             return
         whole: Box = ((0, len(self.omega) - 1),) * self.n
-        heap, count, open_bounds = [(0.0, 0, 0.0, whole)], 0, [np.inf]
+        heap = [(0.0, 0, 0.0, whole)]  # by the relaxed error, then by age
+        count = 0
+        open_bounds = [np.inf]
         while heap:
             _, _, bound, box = heapq.heappop(heap)
             if self.programs >= _LARGEST_PROGRAMS:
@@ -131,7 +135,7 @@ class GlobalSearch:
             if self._ruled_out(box):
                 continue
             guess, bound = self._explore(box, bound)
-            if bound >= self._aim():
+            if bound >= self._least_useful_error():
                 continue
             if max(high - low for low, high in box) == 1:  # no box is smaller
                 open_bounds.append(bound)
@@ -139,38 +143,41 @@ class GlobalSearch:
             for half in _halves(box):
                 count += 1
                 heapq.heappush(heap, (guess, count, bound, half))
-        self.lower_bound = min(self._aim(), *open_bounds)
+        self.lower_bound = min(self._least_useful_error(), *open_bounds)
 
-    def _aim(self) -> float:
+    def _least_useful_error(self) -> float:
+        """Return the error below which a map would be better by more than the gap."""
         return (1 - self.gap) * self.error
 
     def _explore(self, box: Box, bound: float) -> tuple[float, float]:
         """Solve the relaxed program of a box: return its value, and a proven lower bound."""
         spread = [np.linspace(low, high, _COLUMNS).round().astype(int) for low, high in box]
-        chosen = np.unique(np.concatenate([*spread, [0] if self.constant else []]).astype(int))
+        if self.constant:
+            spread.append(np.zeros(1, int))
+        columns = np.unique(np.concatenate(spread))
         while True:
-            fit = minimise(self.atoms[:, chosen], self.values, guess=self.error)
+            fit = minimise(self.atoms[:, columns], self.values, guess=self.error)
             self.programs += 1
-            if fit.error < self._aim():
-                self._suggest(box, chosen, fit.x)
-                if fit.error < self._aim():
+            if fit.error < self._least_useful_error():
+                self._suggest(box, columns, fit.x)
+                if fit.error < self._least_useful_error():
                     return fit.error, bound
                 continue  # the best error fell: solve again
             gain, q, ceilings = self._read(fit.dual)
             worst = max(ceilings[low:high].max() for low, high in box)
             worst = max(worst, q[0] if self.constant else worst, 0)
             bound = max(bound, gain - worst * self._mass())
-            if bound >= self._aim():
-                spare = (gain - self._aim()) / self._mass()
+            if bound >= self._least_useful_error():
+                spare = (gain - self._least_useful_error()) / self._mass()
                 self.certificates.insert(0, np.r_[0, np.cumsum(ceilings <= spare)])
                 return fit.error, bound
             worst_two = [low + np.argsort(ceilings[low:high])[-2:] for low, high in box]
             ends = [end for cells in worst_two for end in (cells, cells + 1)]
-            wider = np.union1d(chosen, np.concatenate(ends))
-            if len(wider) == len(chosen):
-                self._suggest(box, chosen, fit.x)
+            wider = np.union1d(columns, np.concatenate(ends))
+            if len(wider) == len(columns):
+                self._suggest(box, columns, fit.x)
                 return fit.error, bound
-            chosen = wider
+            columns = wider
 
     def _read(self, dual: NDArray) -> tuple[float, NDArray, NDArray]:
         """Return the best bound that a dual proves, its q, and an upper bound of q on each cell.
@@ -180,7 +187,8 @@ class GlobalSearch:
         """
         support = np.flatnonzero(dual)
         dual = dual[support] / max(1, np.abs(dual).sum())
-        q, slope = dual @ self.atoms[support], dual @ self.slopes[support] * self.width / 3
+        q = dual @ self.atoms[support]
+        slope = dual @ self.slopes[support] * self.width / 3
         cubic = np.max([q[:-1], q[:-1] + slope[:-1], q[1:] - slope[1:], q[1:]], axis=0)
         return dual @ self.values[support], q, cubic + self.width**4 / 384 * self.fourth
 
@@ -195,34 +203,36 @@ class GlobalSearch:
             for counts in self.certificates
         )
 
-    def _suggest(self, box: Box, chosen: NDArray, weights: NDArray) -> None:
+    def _suggest(self, box: Box, columns: NDArray, weights: NDArray) -> None:
         """Try the frequencies that a relaxed solution points at."""
-        omega = np.array([self._centre(chosen, weights, low, high) for low, high in box])
+        omega = np.array([self._centre(columns, weights, low, high) for low, high in box])
         if self.n > 1 and np.diff(omega).min() < self.width:  # the same interval twice
-            moving = chosen > 0
-            running = np.cumsum(weights[moving])
-            shares = (np.arange(self.n) + 0.5) / self.n * running[-1]
-            omega = np.interp(shares, running, self.omega[chosen[moving]])
+            moves = columns > 0
+            cumulative = np.cumsum(weights[moves])
+            quantiles = (np.arange(self.n) + 0.5) / self.n * cumulative[-1]
+            omega = np.interp(quantiles, cumulative, self.omega[columns[moves]])
         self._try(omega)
 
-    def _centre(self, chosen: NDArray, weights: NDArray, low: int, high: int) -> float:
-        inside = (chosen >= max(low, 1)) & (chosen <= high)
+    def _centre(self, columns: NDArray, weights: NDArray, low: int, high: int) -> float:
+        """Return the mean frequency of an interval under the weights of the columns in it."""
+        inside = (columns >= max(low, 1)) & (columns <= high)
         mass = weights[inside].sum()
         if mass <= 0:
             return (self.omega[low] + self.omega[high]) / 2
-        return self.omega[chosen[inside]] @ weights[inside] / mass
+        return self.omega[columns[inside]] @ weights[inside] / mass
 
     def _try(self, omega: NDArray) -> None:
         frequencies = np.r_[[0.0] if self.constant else [], omega][:, None]
         start, fit = best_weights(self.sampled, frequencies, "projection")
         near = _SAME_START * self.target.step
-        known = any((np.abs(omega - other) < near).all() for other in self.starts)
-        if fit.error > (1 if known else _PROMISING) * self.error:
+        was_tried = any((np.abs(omega - other) < near).all() for other in self.starts)
+        if fit.error > (1 if was_tried else _PROMISING) * self.error:
             return
         self.starts.append(omega)
         cosines, error = polish(self.sampled, start, continuous=True)
         if error < self.error:
-            self.best, self.error = cosines, error
+            self.best = cosines
+            self.error = error
             self._tabulate()
 
 
@@ -232,5 +242,9 @@ def _halves(box: Box) -> list[Box]:
     i = int(np.argmax(widths))
     low, high = box[i]
     middle = (low + high) // 2
-    halves = [(*box[:i], part, *box[i + 1 :]) for part in ((low, middle), (middle, high))]
-    return [box for box in halves if all(box[j][0] < box[j + 1][1] for j in range(len(box) - 1))]
+    halves = []
+    for interval in ((low, middle), (middle, high)):
+        half = (*box[:i], interval, *box[i + 1 :])
+        if all(half[j][0] < half[j + 1][1] for j in range(len(half) - 1)):
+            halves.append(half)
+    return halves

@@ -29,16 +29,39 @@ def lp_signature(
 ) -> Solution:
     r"""Approximate a kernel's signature by few cosines, by linear programs (ldefm).
 
-    :class:`kmaps.LowDimMap` describes the parameters, ``low``, ``high``, ``period``, ``sigma`` and
-    ``levels`` included. The solution has ``cosines`` (frequencies (m, 1), weights (m,)), and
-    their true ``error``.
+    Parameters
+    ----------
+    kernel : str or callable
+        The kernel, by its name or its signature, as of `LowDimMap`.
+    dim : int
+        Outputs, at most.
+    ratio : float
+        Ratio of the largest to the smallest non-zero input, for a homogeneous kernel.
+    error : {"absolute", "relative", "signature"}
+        Which error counts.
+    norm : {"linf", "l1"}
+        Whether the largest error counts or the integral of its size.
+    pool : "fine" or int
+        Frequencies that the programs choose from.
+    continuous : bool
+        Whether the frequencies may then leave the pool.
+    max_error : float, optional
+        Largest error allowed; ``dim`` is ignored.
+    **inputs : dict
+        The parameters ``low``, ``high``, ``period``, ``sigma`` and ``levels`` of `LowDimMap`.
+
+    Returns
+    -------
+    Solution
+        Its ``cosines`` have frequencies (m, 1) in radians per unit of λ and weights (m,); its
+        ``error`` is the true one, between the points of the programs too.
 
     Examples
     --------
     A sum of cosines is found exactly (ldefm Fig. 1):
 
-    >>> found = lp_signature("cosine", dim=2, low=0, high=3, sigma=1 / 0.6)
-    >>> round(float(found.cosines.frequencies[0, 0]), 6), found.error < 1e-9
+    >>> solution = lp_signature("cosine", dim=2, low=0, high=3, sigma=1 / 0.6)
+    >>> round(float(solution.cosines.frequencies[0, 0]), 6), solution.error < 1e-9
     (0.6, True)
     """
     problem = Problem(kernel, ratio, error, **inputs).check()
@@ -56,9 +79,28 @@ def optimal_signature(
 ) -> Solution:
     """Search the best approximation of at most ``dim`` ≤ 7 outputs, with a proof of how good it is.
 
-    :func:`lp_signature` describes the parameters; the search ends when no solution can be better by
-    more than the part ``gap``. No sum of at most ``dim`` outputs has an error below ``lower_bound``
-    of the solution, whatever its frequencies up to ``target.band`` half waves on the interval.
+    The search ends when no solution can be better by more than the part ``gap``.
+
+    Parameters
+    ----------
+    kernel : str or callable
+        The kernel, by its name or its signature, as of `LowDimMap`.
+    dim : int
+        Outputs, at most, from 1 to 7.
+    ratio : float
+        Ratio of the largest to the smallest non-zero input, for a homogeneous kernel.
+    error : {"absolute", "relative", "signature"}
+        Which error counts.
+    gap : float
+        Part of the error by which a better solution may exist.
+    **inputs : dict
+        The parameters ``low``, ``high``, ``period``, ``sigma`` and ``levels`` of `LowDimMap`.
+
+    Returns
+    -------
+    Solution
+        No sum of at most ``dim`` outputs has an error below its ``lower_bound``, whatever its
+        frequencies up to ``target.band`` half waves on the interval.
 
     Examples
     --------
@@ -82,20 +124,26 @@ class Request(NamedTuple):
     max_error: float | None
 
 
-def solve(problem: Problem, asked: Any) -> Solution:
+def solve(problem: Problem, request: Any) -> Solution:
     """Approximate a problem as a `LowDimMap` or a `Request` asks."""
-    plain = check_request(problem.kind, asked)
-    periodic = problem.kind == "periodic"
-    pool = (0, False) if periodic else (asked.pool, asked.continuous)
+    may_be_optimal = check_request(problem.kind, request)
+    pool = request.pool
+    continuous = request.continuous
+    if problem.kind == "periodic":  # only harmonics of the period repeat after it
+        pool = 0
+        continuous = False
 
     def best(dim: int) -> Solution:
-        shipped = tabulated(problem, dim) if plain and asked.optimal is not False else None
-        return shipped or _solved(problem, dim, asked.norm, *pool, bool(asked.optimal))
+        if may_be_optimal and request.optimal is not False:
+            shipped = tabulated(problem, dim)
+            if shipped is not None:
+                return shipped
+        return _solved(problem, dim, request.norm, pool, continuous, bool(request.optimal))
 
-    if asked.max_error is None:
-        return best(asked.dim)
-    most = LARGEST_DIM if asked.optimal else LARGEST_DIM_FOR_AN_ERROR
-    return _least_dim(best, asked.max_error, most)
+    if request.max_error is None:
+        return best(request.dim)
+    largest_dim = LARGEST_DIM if request.optimal else LARGEST_DIM_FOR_AN_ERROR
+    return _least_dim(best, request.max_error, largest_dim)
 
 
 @lru_cache(maxsize=256)  # a map is fitted again and again: for each fold, each value of C
@@ -105,29 +153,32 @@ def _solved(
     target = problem.target(dim)
     if optimal:
         return certified_optimum(target, dim)
-    atoms = line_pool(target, pool, continuous)
-    return PoolSelection(target, *atoms, norm=norm, continuous=continuous).best(dim)
+    frequencies, near = line_pool(target, pool, continuous)
+    return PoolSelection(target, frequencies, near, norm=norm, continuous=continuous).best(dim)
 
 
-def _least_dim(best: Callable[[int], Solution], max_error: float, most: int) -> Solution:
-    """Return the map of the least dimension up to ``most`` with an error up to ``max_error``."""
-    too_few, enough = 0, 1
+def _least_dim(best: Callable[[int], Solution], max_error: float, largest_dim: int) -> Solution:
+    """Return the map of the least dimension with an error up to ``max_error``."""
+    too_few = 0
+    enough = 1
     solution = best(enough)
     least = solution.error
     while solution.error > max_error:
-        if enough == most:
+        if enough == largest_dim:
             raise ConfigError(
-                f"max_error={max_error:g}: the least error with up to {most} outputs per feature "
-                f"is {least:.3g}; allow more"
+                f"max_error={max_error:g}: the least error with up to {largest_dim} outputs per "
+                f"feature is {least:.3g}; allow more"
             )
-        too_few, enough = enough, 2 * enough + 1
+        too_few = enough
+        enough = 2 * enough + 1
         solution = best(enough)
         least = min(least, solution.error)
     while enough - too_few > 1:
         middle = (too_few + enough) // 2
         attempt = best(middle)
         if attempt.error <= max_error:
-            solution, enough = attempt, middle
+            solution = attempt
+            enough = middle
         else:
             too_few = middle
     return solution

@@ -10,6 +10,7 @@ from importlib import resources
 from itertools import product
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kmaps.maps.lowdim.cosines import CosineSum
 from kmaps.maps.lowdim.optimal import certified_optimum
@@ -18,13 +19,9 @@ from kmaps.maps.lowdim.target import Problem
 
 TABULATED = ("chi2", "js", "intersection")
 DIMS = (3, 5, 7)
-RATIOS = sorted(
-    (
-        *(10, 20, 50, 100, 200, 500, 1000, 2000, 5000),
-        *(10_000, 20_000, 50_000, 100_000),
-        *(127, 128, 255, 256, 1023, 1024, 4095, 65_535),  # ranges of 7, 8, 10, 12 and 16 bits
-    )
-)
+ROUND_RATIOS = (10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000)
+RATIOS_OF_BITS = (127, 128, 255, 256, 1023, 1024, 4095, 65_535)  # of 7, 8, 10, 12 and 16 bits
+RATIOS = sorted(ROUND_RATIOS + RATIOS_OF_BITS)
 COLUMNS = ("kernel", "error", "dim", "ratio", "max_error", "lower_bound", "frequencies", "weights")
 
 
@@ -36,10 +33,12 @@ def tabulated(problem: Problem, dim: int) -> Solution | None:
     if row is None:
         return None
     error, lower_bound, frequencies, weights = row
-    numbers = (np.array(list(map(float, text.split()))) for text in (frequencies, weights))
-    frequencies, weights = numbers
-    cosines = CosineSum(frequencies[:, None], weights)
+    cosines = CosineSum(_numbers(frequencies)[:, None], _numbers(weights))
     return Solution(cosines, float(error), float(lower_bound), "table")
+
+
+def _numbers(text: str) -> NDArray:
+    return np.array([float(number) for number in text.split()])
 
 
 @cache
@@ -60,9 +59,17 @@ def table_rows(cases: Iterable[tuple[str, int, int]]) -> Iterator[str]:
     for kernel, dim, ratio in cases:
         solution = certified_optimum(Problem(kernel, float(ratio)).target(dim), dim)
         frequencies, weights = solution.cosines.ascending()
-        texts = (" ".join(f"{value:.16g}" for value in row) for row in (frequencies, weights))
-        bounds = f"{solution.error:.6e}", f"{solution.lower_bound:.6e}"
-        yield ",".join([kernel, "absolute", str(dim), str(ratio), *bounds, *texts])
+        columns = [
+            kernel,
+            "absolute",
+            str(dim),
+            str(ratio),
+            f"{solution.error:.6e}",
+            f"{solution.lower_bound:.6e}",
+            " ".join(f"{omega:.16g}" for omega in frequencies),
+            " ".join(f"{alpha:.16g}" for alpha in weights),
+        ]
+        yield ",".join(columns)
 
 
 if __name__ == "__main__":
