@@ -9,6 +9,7 @@ from kmaps.bench.paper.designs import Design, Outcomes, RepeatedDraws, design_of
 from kmaps.bench.paper.entries import n_samples
 from kmaps.bench.paper.intervals import difference, exact_ratio, measured_ratio
 from kmaps.bench.paper.statements import claims as paper_claims
+from kmaps.bench.paper.statements import wrong_rows
 from kmaps.bench.paper.verdicts import (
     ALPHA,
     Comparison,
@@ -22,7 +23,7 @@ from kmaps.bench.records import lines as table_lines
 from kmaps.bench.records.arrays import NOT_ON_RECORD, Correct
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.gate import Interval
-from kmaps.bench.records.measures import MEASURES
+from kmaps.bench.records.measures import MEASURES, Measure
 from kmaps.bench.records.times import doubtful_splits
 
 COUNTED = (  # columns without chance: every computer gives the same number for a cell
@@ -49,13 +50,18 @@ def estimate(
     measure: str,
     correct: Mapping[str, Correct],
     against: str | None = None,
+    matrices: int | None = None,
 ) -> Estimate | None:
     """Compare two lines by one measure; None where no pair has it.
 
     ``smaller`` compares by a ratio, the others by a difference in points; ``against`` is the
-    measure of the second record, if it is another one.
+    measure of the second record, if it is another one. With ``matrices`` the time of the second
+    record has its kernel matrix as many times, as if each class computed one.
     """
-    value, other_value = MEASURES[measure].value, MEASURES[against or measure].value
+    other = MEASURES[against or measure]
+    if matrices:
+        other = replace(other, columns=(*other.columns, *("encode_s",) * (matrices - 1)))
+    value, other_value = MEASURES[measure].value, other.value
     measured = [
         (pair, (left, right))
         for pair in pairs
@@ -70,7 +76,7 @@ def estimate(
     lefts, rights = (list(values) for values in zip(*(v for _, v in measured), strict=True))
     kept = [pair for pair, _ in measured]
     if relation == "smaller":
-        return _ratio(kept, lefts, rights, measure)
+        return _ratio(kept, lefts, rights, measure, other)
     return difference(lefts, rights, _design(kept), _outcomes(kept, measure, correct))
 
 
@@ -124,15 +130,19 @@ def _outcomes(
 
 
 def _ratio(
-    pairs: Sequence[table_lines.Pair], lefts: Sequence[float], rights: Sequence[float], measure: str
+    pairs: Sequence[table_lines.Pair],
+    lefts: Sequence[float],
+    rights: Sequence[float],
+    measure: str,
+    other: Measure,
 ) -> Estimate:
     drawn = any(record["draw"] is not None for record in pairs[0])
     columns = set(MEASURES[measure].columns)
     sampled = columns <= set(OF_PAIRS) and len(pairs) > 1
     if columns <= set(COUNTED) and not (drawn or sampled):
         return exact_ratio(lefts, rights)
-    left = _repeated((pair[0] for pair in pairs), lefts, measure)
-    right = _repeated((pair[1] for pair in pairs), rights, measure)
+    left = _repeated((pair[0] for pair in pairs), lefts, MEASURES[measure])
+    right = _repeated((pair[1] for pair in pairs), rights, other)
     if min(map(min, left + right)) <= 0:
         return unknown(exact_ratio(lefts, rights).value, "one of the numbers is zero")
     found = measured_ratio(left, right)
@@ -143,11 +153,11 @@ def _ratio(
 
 
 def _repeated(
-    records: Iterable[Record], values: Sequence[float], measure: str
+    records: Iterable[Record], values: Sequence[float], measure: Measure
 ) -> list[list[float]]:
     """Return the numbers of a line, split by split: all repeats if it was timed again."""
     both = zip(records, values, strict=True)
-    return [MEASURES[measure].repeats(record) or [value] for record, value in both]
+    return [measure.repeats(record) or [value] for record, value in both]
 
 
 def _design(pairs: Sequence[table_lines.Pair]) -> Design:
@@ -188,6 +198,8 @@ def judge_claims(
     ``left`` and ``right`` are selections by ``kernel`` and
     :func:`~kmaps.bench.records.lines.row_names`; ``against`` is another measure of the same row.
     """
+    records = list(records)
+    run = records[0]["experiment"] if records else ""
     lines = table_lines.lines_of(records)
     labels = table_lines.line_labels(lines)
     texts: dict[str, str] = {}
@@ -195,7 +207,7 @@ def judge_claims(
     for entry in entries:
         of_paper = paper_claims().get(entry["id"])
         texts.setdefault(entry["id"], of_paper.text if of_paper else entry["text"])
-        by_id.setdefault(entry["id"], []).extend(_comparisons(entry, lines, labels, correct))
+        by_id.setdefault(entry["id"], []).extend(_comparisons(entry, lines, labels, correct, run))
     return [JudgedClaim(name, texts[name], judge(found)) for name, found in by_id.items()]
 
 
@@ -204,13 +216,23 @@ def _comparisons(
     lines: table_lines.Lines,
     labels: Mapping[table_lines.Line, str],
     correct: Mapping[str, Correct],
+    run: str,
 ) -> Iterator[Comparison]:
+    wrong = wrong_rows().get((entry["id"], entry.get("part", ""), run))
     relation, measure = entry["relation"], entry.get("measure", "accuracy")
-    against = entry.get("against")
+    against, matrices = entry.get("against"), entry.get("matrices")
     for left, right in table_lines.compared(entry, lines):
         pairs = table_lines.side_by_side(lines[left], lines[right])
-        found = estimate(pairs, relation, measure, correct, against)
+        found = estimate(pairs, relation, measure, correct, against, matrices)
         if found:
             what = table_lines.where(left, right, labels, against)
-            by, of = entry.get("by"), of_computer(measure)
-            yield Comparison(what, relation, by, found, of_computer=of)
+            if matrices:
+                what += f" with {matrices} kernel matrices"
+            yield Comparison(
+                what,
+                relation,
+                entry.get("by"),
+                found,
+                of_computer=of_computer(measure),
+                passing=wrong.passes() if wrong else "",
+            )

@@ -15,6 +15,7 @@ _DEFAULTS: dict[str, Any] = {
     "kernels": [],
     "measure": "accuracy",
     "against": None,
+    "matrices": None,
     "part": "",
     "by": None,
 }

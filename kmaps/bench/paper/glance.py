@@ -9,7 +9,7 @@ from kmaps.bench.paper.entries import paper_of
 from kmaps.bench.paper.numbers import PrintedNumber, printed_numbers, printed_tables
 from kmaps.bench.paper.reported import Item, Runs
 from kmaps.bench.paper.reported_forms import summary
-from kmaps.bench.paper.reproduced import FACTOR, JUDGED, PERCENT, POINTS
+from kmaps.bench.paper.reproduced import FACTOR, JUDGED, PERCENT, POINTS, Outcome
 from kmaps.bench.paper.statements import Paper, claims, elsewhere, papers
 from kmaps.bench.report.choice import edges_of_runs, grid_text
 from kmaps.bench.report.document import Page, Part, Section, Table, Text
@@ -42,7 +42,7 @@ def _paper(paper: Paper, items: Sequence[Item], runs: Sequence[str]) -> Section:
     of_paper = [name for name in runs if paper_of(name) == paper.name]
     its = [item for item in items if item.of.startswith((f"{paper.name} ", paper.letter))]
     parts: list[Part] = [Text(f"{summary(its, ())} (a claim once per run).")] if its else []
-    parts += [Table(head, rows, texts=8)] if rows else []
+    parts += [Table(head, rows, texts=len(head))] if rows else []
     parts += [Table(["claim", "", "verdict"], claimed, texts=3), _listed("Runs", of_paper)]
     return Section(f"{paper.name}: {paper.title}", parts)
 
@@ -57,18 +57,29 @@ def _table(key: tuple[str, str], items: Sequence[Item]) -> list[str]:
     of_table = [item for item in items if item.of == " ".join(key)]
     numbers = [item for item in of_table if item.kind == "number"]
     to_exact = [item.verdict for item in of_table if item.kind == "difference"]
+    decided = [verdict for verdict in to_exact if verdict in JUDGED]
+    differences = f"{decided.count(JUDGED[0])} of {len(decided)}" if to_exact else ""
+    if n_open := len(to_exact) - len(decided):
+        differences += f"; {n_open} not decisive"
     judged = [item for item in numbers if item.verdict in JUDGED]
     counts = Counter(item.verdict for item in judged)
-    others = Counter(item.reason or item.verdict for item in numbers if item not in judged)
+    others = Counter(_why_not(item) for item in numbers if item not in judged)
     runs = dict.fromkeys(number.experiment for number in printed if number.experiment)
     return [
         key[1],
         *(str(counts[outcome]) for outcome in JUDGED),
-        f"{to_exact.count(JUDGED[0])} of {len(to_exact)}" if to_exact else "",
+        differences,
         _spread(printed, judged),
         "; ".join(f"{n} {why}" for why, n in others.items()),
         Markdown(", ".join(map(_link, runs))),
     ]
+
+
+def _why_not(item: Item) -> str:
+    """Return why a number is not judged, with the word for it."""
+    if item.verdict == Outcome.NOT_COMPARABLE:
+        return f"{item.verdict}: {item.reason}"
+    return item.reason or item.verdict
 
 
 def _spread(printed: Iterable[PrintedNumber], judged: Iterable[Item]) -> str:

@@ -37,6 +37,8 @@ TABLES = "tables.csv"
 
 @dataclass(frozen=True)
 class PrintedTable:
+    """A table of a paper: what its times are relative to, and what a number in it can decide."""
+
     paper: str  # the paper's short name; the table as the paper calls it
     table: str
     title: str
@@ -44,6 +46,16 @@ class PrintedTable:
     reference_column: str
     splits: str  # the number of random splits that the paper averages; empty without any
     note: str  # how our runs differ from the paper's, if this affects all numbers
+    baselines: str  # rows that the paper's method is compared with, separated by semicolons
+    times_reason: str  # why times compare with nothing here; empty where they do
+    linear: str  # our accuracy of the plain linear model in percent; empty where it is on no record
+    linear_run: str  # the run, and the row of it, that the accuracy is of
+    linear_select: str
+
+    def is_baseline(self, row: str) -> bool:
+        """Whether a row is what the paper's method is compared with: a stronger one than the
+        paper's makes the paper's gap smaller, and is no better reproduction."""
+        return row in [name.strip() for name in self.baselines.split(";")]
 
 
 @dataclass(frozen=True)

@@ -118,7 +118,7 @@ def _number(found: PrintedComparison) -> Item:
         difference=deviation_text(found),
         verdict=str(found.outcome),
         standing="" if found.number.unit == "s" and found.ours else str(found.outcome),
-        reason=found.reason,
+        reason=found.reason + ("" if found.linear is None else f" ({found.linear:.2f})"),
         of=f"{found.number.paper} {found.number.table}",
         off=found.deviation,
     )
@@ -134,6 +134,7 @@ def _difference(found: PrintedComparison, to_exact: ToExact) -> Item:
         difference=f"{to_exact.ours - to_exact.printed:+.2f} points",
         verdict=str(to_exact.outcome),
         standing=str(to_exact.outcome),
+        reason="" if to_exact.linear is None else f"linear {to_exact.linear:+.2f}",
         of=f"{found.number.paper} {found.number.table}",
         off=to_exact.ours - to_exact.printed,
     )

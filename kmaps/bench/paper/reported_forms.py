@@ -14,7 +14,14 @@ from kmaps.bench.report.gate_forms import Case, junit
 _HEAD = ("verdict", "what", "printed", "ours", "difference")
 _KINDS = {"number": "numbers", "difference": "differences to the exact kernel", "claim": "claims"}
 _WIDEST = 60  # characters of a claim's sentence in a line of text
-_NOT_DECIDED = (Outcome.NOT_MEASURED, Outcome.REFERENCE, Verdict.UNDECIDED)
+_NOT_DECIDED = (
+    Outcome.NOT_MEASURED,
+    Outcome.REFERENCE,
+    Outcome.NOT_DECISIVE,
+    Outcome.NOT_COMPARABLE,
+    Verdict.UNDECIDED,
+    Verdict.NOT_DECISIVE,
+)
 
 
 def summary(items: Iterable[Item], found: Sequence[Failure]) -> str:

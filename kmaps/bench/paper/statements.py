@@ -3,7 +3,9 @@
 ``claims.csv`` has the claims with their identifiers and sources; the ``claims`` of experiment files
 refer to them. ``criteria.csv`` has what decides each part of a claim, the same on every page: a
 relation and its bound, the words that it stands for and the reason for the bound. ``elsewhere.csv``
-has, claim by claim, the tests that decide it, or a part of it.
+has, claim by claim, the tests that decide it, or a part of it. ``wrong.csv`` has, for each run that
+a part of a claim is judged on, the strongest row that its sentence excludes: where that row passes
+too, the criterion decides nothing there.
 Comparisons of something that no paper claims have names of words.
 """
 
@@ -12,6 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
+from kmaps.bench.paper.verdicts import Verdict, decide
 from kmaps.bench.records.columns import declared
 from kmaps.errors import InputError
 
@@ -36,6 +39,33 @@ class Criterion:
     by: float
     sentence: str  # the words of the claim that it represents
     reason: str  # why the bound is this, given what the paper prints
+
+
+@dataclass(frozen=True)
+class WrongRow:
+    """The strongest row that a sentence excludes, on a run that a part of a claim is judged on."""
+
+    id: str  # the claim
+    part: str
+    run: str
+    what: str  # the row in words
+    source: str  # the run whose records the number is from; empty where it follows from the words
+    left: str  # the row of that run that stands in the place of the claim's
+    right_source: str  # the run of the row that it is compared with; empty: the same
+    right: str
+    measure: str
+    value: str  # the difference or the ratio; empty where it is the same for all data
+
+    def passes(self) -> str:
+        """Return the row and its number if it meets the criterion; empty where it fails."""
+        rule = criterion(self.id, self.part)
+        if not self.value:
+            return self.what
+        value = float(self.value)
+        if decide(rule.relation, rule.by, value, value) is Verdict.FAILS:
+            return ""
+        unit = "×" if rule.relation == "smaller" else "points"
+        return f"{self.what} ({self.value} {unit})"
 
 
 @dataclass(frozen=True)
@@ -77,6 +107,13 @@ def criterion(id: str, part: str) -> Criterion:
         parts = ", ".join(repr(of) for name, of in criteria() if name == id)
         raise InputError(f"claim {id} has no part {part!r}: expected part: {parts}")
     return criteria()[id, part]
+
+
+@cache
+def wrong_rows() -> dict[tuple[str, str, str], WrongRow]:
+    """Return the wrong rows by the claim, its part, and the run that it is judged on."""
+    rows = [WrongRow(**line) for line in declared("paper/wrong.csv")]
+    return {(row.id, row.part, row.run): row for row in rows}
 
 
 @cache

@@ -132,6 +132,8 @@ def numbers_parts(comparisons: Iterable[PrintedComparison]) -> list[Part]:
 
 def texts(found: PrintedComparison) -> tuple[str, str]:
     """Return the printed number and ours as text, ours with as many digits."""
+    if found.number.unit == "s" and found.number.reason:  # in seconds: of what, is not measured
+        return f"{found.number.text} s", "–"
     if found.number.unit == "s":
         ours = "–" if found.ours is None else f"{found.ours:.3g} ×"
         return f"{found.printed:.3g} ×", ours
@@ -152,12 +154,16 @@ def deviation_text(found: PrintedComparison) -> str:
 
 
 def _table(table: PrintedTable, group: Sequence[PrintedComparison]) -> Part:
-    cells = {_place(found): _cell(*texts(found), found.outcome) for found in group}
+    cells = {
+        _place(found): _cell(*texts(found), found.outcome, _plain(found.linear)) for found in group
+    }
     parts: list[Part] = [_summary(table, group), _grid(group, "printed / ours", cells)]
     differences = [(found, found.to_exact) for found in group if found.to_exact]
     if differences:
         cells = {
-            _place(found): _cell(f"{of.printed:+.2f}", f"{of.ours:+.2f}", of.outcome)
+            _place(found): _cell(
+                f"{of.printed:+.2f}", f"{of.ours:+.2f}", of.outcome, _signed(of.linear)
+            )
             for found, of in differences
         }
         outcomes = Counter(to_exact.outcome for _, to_exact in differences)
@@ -184,8 +190,14 @@ def _grid(group: Iterable[PrintedComparison], corner: str, cells: Mapping[Place,
 
 def _counted(counts: Counter[Outcome], words: str) -> str:
     n = sum(counts[outcome] for outcome in JUDGED)
-    others = [f"{counts[o]} {o}" for o in (Outcome.BETTER, Outcome.WORSE) if counts[o]]
-    return ", ".join([f"{counts[Outcome.REPRODUCED]} of {n} {words}", *others]) + "."
+    judged = (Outcome.BETTER, Outcome.WORSE, Outcome.DIFFERS)
+    others = [f"{counts[outcome]} {outcome}" for outcome in judged if counts[outcome]]
+    text = ", ".join([f"{counts[Outcome.REPRODUCED]} of {n} {words}", *others])
+    return (
+        f"{text}; {n_open} not decisive."
+        if (n_open := counts[Outcome.NOT_DECISIVE])
+        else f"{text}."
+    )
 
 
 def _summary(table: PrintedTable, group: Sequence[PrintedComparison]) -> Text:
@@ -195,11 +207,27 @@ def _summary(table: PrintedTable, group: Sequence[PrintedComparison]) -> Text:
         sentences.append("Bold: worse.")
     if counts[Outcome.REFERENCE]:
         sentences.append(f"Times are relative to {table.reference_row}, {table.reference_column}.")
+    if counts[Outcome.NOT_COMPARABLE]:
+        sentences.append(f"Times are not comparable: {table.times_reason}.")
     if counts[Outcome.MISSING]:
         sentences.append(f"{counts[Outcome.MISSING]} missing among our records.")
     return Text(" ".join([*sentences, table.note]).strip())
 
 
-def _cell(printed: str, ours: str, outcome: Outcome) -> str:
-    text = f"{printed} / {ours}{' (better)' if outcome is Outcome.BETTER else ''}"
-    return bold(text, outcome is Outcome.WORSE)
+def _plain(linear: float | None) -> str:
+    return "" if linear is None else f"{linear:.2f}"
+
+
+def _signed(linear: float | None) -> str:
+    return "" if linear is None else f"{linear:+.2f}"
+
+
+def _cell(printed: str, ours: str, outcome: Outcome, linear: str = "") -> str:
+    """Return a printed number, ours, and what is not plain: better, differs, or not decisive."""
+    notes = {
+        Outcome.BETTER: " (better)",
+        Outcome.DIFFERS: " (differs)",
+        Outcome.NOT_COMPARABLE: " (not comparable)",
+        Outcome.NOT_DECISIVE: f" (not decisive: linear {linear})",
+    }
+    return bold(f"{printed} / {ours}{notes.get(outcome, '')}", outcome is Outcome.WORSE)

@@ -43,6 +43,7 @@ class Verdict(StrEnum):
     HOLDS = "holds"
     FAILS = "fails"
     UNDECIDED = "undecided"
+    NOT_DECISIVE = "not decisive"  # a row that the sentence excludes would pass too
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,7 @@ class Comparison:
     by: float | None  # the bound; None: DEFAULT_BY
     estimate: Estimate
     of_computer: bool = False  # whether the computer affects the numbers: times, peaks of memory
+    passing: str = ""  # the wrong row that meets the bound too; then nothing is decided
 
     @property
     def bound(self) -> float:
@@ -136,7 +138,8 @@ class Finding:
     def is_of_these(self) -> bool:
         """Whether it is decided on these training sets alone."""
         comparison, beyond = self.comparison, self.interval_beyond
-        if self.verdict is Verdict.UNDECIDED or not self.estimate.on_these:
+        open_verdicts = (Verdict.UNDECIDED, Verdict.NOT_DECISIVE)
+        if self.verdict in open_verdicts or not self.estimate.on_these:
             return False
         return not beyond or (
             decide(comparison.relation, comparison.bound, *beyond) is not self.verdict
@@ -149,10 +152,13 @@ class Judgement:
 
     @property
     def verdict(self) -> Verdict:
-        """``holds`` when every comparison does, ``fails`` when one fails, else ``undecided``."""
+        """``holds`` when every comparison does, ``fails`` when one fails, ``not decisive`` when a
+        criterion that decides nothing is among the others, else ``undecided``."""
         verdicts = {finding.verdict for finding in self.findings}
         if Verdict.FAILS in verdicts:
             return Verdict.FAILS
+        if Verdict.NOT_DECISIVE in verdicts:
+            return Verdict.NOT_DECISIVE
         return Verdict.HOLDS if verdicts == {Verdict.HOLDS} else Verdict.UNDECIDED
 
     @property
@@ -167,10 +173,14 @@ class Judgement:
         if not self.findings:
             return "nothing measured"
         verdicts = [finding.verdict for finding in self.findings]
-        hold, fail, open_ = (verdicts.count(verdict) for verdict in Verdict)
-        words = [f"{hold} of {len(verdicts)} hold"]
-        words += [f"{fail} fail"] if fail else []
-        words += [f"{open_} undecided"] if open_ else []
+        words = [f"{verdicts.count(Verdict.HOLDS)} of {len(verdicts)} hold"]
+        counted = {Verdict.FAILS: "fail", Verdict.UNDECIDED: "undecided"}
+        counted[Verdict.NOT_DECISIVE] = "not decisive"
+        for verdict, word in counted.items():
+            if n := verdicts.count(verdict):
+                words.append(f"{n} {word}")
+        passing = dict.fromkeys(f.comparison.passing for f in self.findings if f.comparison.passing)
+        words += [f"{row} would pass too" for row in passing]
         of_these = sum(finding.is_of_these for finding in self.findings)
         words += [f"{of_these} decided on these training sets alone"] if of_these else []
         return ", ".join(words)
@@ -181,16 +191,20 @@ def judge(comparisons: Iterable[Comparison]) -> Judgement:
 
     A comparison holds by the interval of :data:`LEVELS`. It fails by two one-sided tests of 2.5 %,
     corrected by Holm's step-down procedure (Scand. J. Stat. 6, 1979) for the others of its claim.
-    One without an interval is not a test.
+    One without an interval is not a test, nor is one whose criterion a wrong row passes too.
     """
     given = list(comparisons)
-    p_values = [None if one.estimate.bounds is None else _p_of_failing(one) for one in given]
+    p_values = [
+        None if one.estimate.bounds is None or one.passing else _p_of_failing(one) for one in given
+    ]
     adjusted = iter(_holm([p for p in p_values if p is not None]))
-    undecided = 1.0, 1.0, Verdict.UNDECIDED
-    findings = (
-        Finding(one, *undecided) if p is None else _finding(one, p, next(adjusted))
-        for one, p in zip(given, p_values, strict=True)
-    )
+    findings = []
+    for comparison, p in zip(given, p_values, strict=True):
+        if p is not None:
+            findings.append(_finding(comparison, p, next(adjusted)))
+        else:
+            verdict = Verdict.NOT_DECISIVE if comparison.passing else Verdict.UNDECIDED
+            findings.append(Finding(comparison, 1.0, 1.0, verdict))
     return Judgement(tuple(findings))
 
 

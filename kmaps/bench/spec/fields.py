@@ -276,7 +276,8 @@ class Claim(Model):
     A claim of the papers has its sentence, and for each ``part`` the relation and the bound ``by``,
     in :mod:`kmaps.bench.paper.statements`; any other comparison has a name of words, its ``text``
     and its relation. ``against`` is another measure of the same
-    rows, which ``measure`` is compared with: of an error its bound.
+    rows, which ``measure`` is compared with: of an error its bound. With ``matrices: n`` the time
+    of the right row counts its kernel matrix n times, as if every class computed one.
     """
 
     id: str
@@ -288,6 +289,7 @@ class Claim(Model):
     relation: Literal["about", "above", "smaller"] | None = None
     measure: MeasureName = "accuracy"
     against: MeasureName | None = None
+    matrices: PositiveInt | None = None
     by: float | None = None
 
     @validator(mode="before")
@@ -319,6 +321,8 @@ class Claim(Model):
                 raise ValueError(f"{self.id}: only a claim of the papers has a part")
         if self.against and self.relation != "smaller":
             raise ValueError(f"against: {self.against} goes with relation: smaller")
+        if self.matrices and (self.measure != "time" or self.relation != "smaller"):
+            raise ValueError("matrices: goes with measure: time and relation: smaller")
         return self
 
 
