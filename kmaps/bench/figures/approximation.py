@@ -51,35 +51,44 @@ def spans(
 
 
 def _panels(
-    records: Sequence[Record], arrays: Mapping[str, Arrays], of: type, needed: str, made: Any
+    records: Sequence[Record],
+    arrays: Mapping[str, Arrays],
+    range_type: type,
+    range_form: str,
+    result_type: Any,
 ) -> dict[str, dict[str, Any]]:
-    """Make ``made`` of each record whose range is of a kind; return it by panel and short label."""
-    shown = _over(records, of, needed)
+    """Make a result of each record whose range is of a type; return it by panel and short label."""
+    shown = _over(records, range_type, range_form)
     kernels = list(dict.fromkeys(record["kernel"] for record in shown))
     shown.sort(key=lambda record: kernels.index(record["kernel"]))
     labels, _ = short_labels(map(Row.of, shown))
-    where = {
-        record["key"]: record["options"]["range"] if of is Range else record["setting"]
+    places = {
+        record["key"]: record["options"]["range"] if range_type is Range else record["setting"]
         for record in shown
     }
-    several = len(set(where.values())) > 1
+    several_places = len(set(places.values())) > 1
     panels: dict[str, dict[str, Any]] = {}
     for record in shown:
-        key, kernel = record["key"], record["kernel"]
-        title = f"{kernel}, {where[key]}" if several else kernel
+        key = record["key"]
+        kernel = record["kernel"]
+        title = f"{kernel}, {places[key]}" if several_places else kernel
         span = parse_range(record["options"]["range"])
         about: dict[str, Any] = {"of": span.of} if isinstance(span, Span) else {}
         about |= {"dim": record["dim"], "relative": bool(record["options"]["relative"])}
         panel = panels.setdefault(title, {})
-        panel[labels[Row.of(record).identity]] = made(**about, **arrays[key])
+        panel[labels[Row.of(record).identity]] = result_type(**about, **arrays[key])
     return panels
 
 
-def _over(records: Sequence[Record], of: type, needed: str) -> list[Record]:
-    """Return the records whose range is of one kind, which is written as ``needed``."""
-    shown = [r for r in records if isinstance(parse_range(r["options"]["range"]), of)]
+def _over(records: Sequence[Record], range_type: type, range_form: str) -> list[Record]:
+    """Return the records whose range is of a type, which is written as ``range_form``."""
+    shown = [
+        record
+        for record in records
+        if isinstance(parse_range(record["options"]["range"]), range_type)
+    ]
     if not shown:
-        raise ConfigError(f"figures: one of them needs a range {needed}; add one to ranges")
+        raise ConfigError(f"figures: one of them needs a range {range_form}; add one to ranges")
     return shown
 
 
@@ -103,6 +112,7 @@ def draw_sections(records: Sequence[Record], arrays: Mapping[str, Arrays], path:
 
 
 def draw_signatures(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) -> None:
+    """Draw the signatures and their approximations over ratios or differences."""
     series: list[Series] = []
     x = {}
     for panel, results in spans(records, arrays).items():
@@ -145,28 +155,35 @@ def draw_outputs(records: Sequence[Record], path: Path) -> None:
 
     shown = _over(records, Range, "LOW:HIGH")
     labels, _ = short_labels(map(Row.of, shown))
-    kernels = len({record["kernel"] for record in shown}) > 1
-    ranges = len({record["options"]["range"] for record in shown}) > 1
+    several_kernels = len({record["kernel"] for record in shown}) > 1
+    several_ranges = len({record["options"]["range"] for record in shown}) > 1
     series = []
     for record in shown:
-        kernel, options = record["kernel"], record["options"]
-        is_of_kernel = kernels and takes(record["method"], "kernel")
-        words = [kernel if is_of_kernel else "", labels[Row.of(record).identity]]
-        panel = ", ".join(filter(None, [*words, options["range"] if ranges else ""]))
-        made, _ = made_for(Row.of(record), kernel, options)
-        values, encoded = outputs(made, options, _POINTS)
+        row = Row.of(record)
+        kernel = record["kernel"]
+        options = record["options"]
+        words = [labels[row.identity]]
+        if several_kernels and takes(record["method"], "kernel"):
+            words.insert(0, kernel)
+        if several_ranges:
+            words.append(options["range"])
+        panel = ", ".join(words)
+        feature_map, _ = made_for(row, kernel, options)
+        values, encoded = outputs(feature_map, options, _POINTS)
         series += [
             Series(panel, "", values, output, "curve", hue=i, dash=0)
             for i, output in enumerate(encoded.T)
         ]
-    x, y = Axis("x"), Axis("output")
-    draw_series(series, path, x, y, size=(3.2, 2.2), grid=False, sharey="row")
+    size = (3.2, 2.2)
+    draw_series(series, path, Axis("x"), Axis("output"), size=size, grid=False, sharey="row")
 
 
 def draw_kernels(records: Sequence[Record], path: Path) -> None:
     """Draw k(x, 1/4), the signature and the spectrum of each homogeneous kernel (hkm Fig. 1)."""
-    x, lam, omega = np.linspace(0, 1, 401), np.linspace(-10, 10, 801), np.linspace(0, 2, 401)
-    titles = f"kernel k(x, {HELD:g})", "signature", "spectrum"
+    x = np.linspace(0, 1, 401)
+    lam = np.linspace(-10, 10, 801)
+    omega = np.linspace(0, 2, 401)
+    titles = (f"kernel k(x, {HELD:g})", "signature", "spectrum")
     series: list[Series] = []
     for name in dict.fromkeys(record["kernel"] for record in records):
         if name in KERNELS:
@@ -193,7 +210,9 @@ def families(records: Sequence[Record]) -> dict[str, dict[str, list[Record]]]:
     several = len({record["setting"] for record in records}) > 1
     kernels = list(dict.fromkeys(record["kernel"] for record in records))
     panels: dict[str, dict[str, list[Record]]] = {}
-    for record in sorted(records, key=lambda r: (kernels.index(r["kernel"]), r["dim"])):
+    for record in sorted(
+        records, key=lambda record: (kernels.index(record["kernel"]), record["dim"])
+    ):
         title = f"{record['kernel']}, {record['setting']}" if several else record["kernel"]
         label = labels[rows[record["key"]].identity]
         panels.setdefault(title, {}).setdefault(label, []).append(record)
@@ -207,8 +226,9 @@ def draw_decay(records: Sequence[Record], path: Path) -> None:
     joint = any(record["options"].get("inputs", 1) > 1 for record in records)
     for panel, lines in families(records).items():
         for label, line in lines.items():
-            dims, bounds = [one["dim"] for one in line], [one["error_bound"] for one in line]
-            series.append(Series(panel, label, dims, [one["linf"] for one in line]))
+            dims = [record["dim"] for record in line]
+            bounds = [record["error_bound"] for record in line]
+            series.append(Series(panel, label, dims, [record["linf"] for record in line]))
             if all(bounds):
                 series.append(Series(panel, "", dims, bounds, "thin", hue=label))
                 series.append(Series(panel, "dotted: its bound", [], [], "thin", look=_GREY))
@@ -223,12 +243,13 @@ def draw_decay(records: Sequence[Record], path: Path) -> None:
 def draw_periods(records: Sequence[Record], path: Path) -> None:
     """Draw the periods of homogeneous maps over their order; those not published are points."""
     series = []
-    for panel, lines in families([one for one in records if one["period"] is not None]).items():
+    periodic = [record for record in records if record["period"] is not None]
+    for panel, lines in families(periodic).items():
         for label, line in lines.items():
             params = line[0]["params"]
             published = "curve" if params.get("period") is None else "points"
-            orders = [one["params"].get("order", 1) for one in line]
-            periods = [one["period"] for one in line]
+            orders = [record["params"].get("order", 1) for record in line]
+            periods = [record["period"] for record in line]
             window = params.get("window", "rectangular")
             series.append(Series(panel, label, orders, periods, published, hue=window, dash=0))
     draw_series(series, path, Axis("order n"), Axis("period Λ, in units of log x"), size=(4.4, 3.4))
@@ -245,7 +266,7 @@ def draw_spectra(records: Sequence[Record], path: Path) -> None:
         if record["method"] == "homogeneous" and record["kernel"] != "hellinger":
             window = record["params"].get("window", "rectangular")
             largest.setdefault(window, {})[record["kernel"]] = record
-    kernels = [name for name in KERNELS if any(name in of for of in largest.values())]
+    kernels = [name for name in KERNELS if any(name in of_window for of_window in largest.values())]
     series: list[Series] = []
     x: dict[str, Axis] = {}
     y: dict[str, Axis] = {}
@@ -261,7 +282,8 @@ def draw_spectra(records: Sequence[Record], path: Path) -> None:
                 series += spectrum
             else:
                 series.append(Series(panel, "", [], [], hue=0))
-    series += [one for kernel in kernels for one in last[kernel]]
+    for kernel in kernels:
+        series += last[kernel]
     draw_series(series, path, x, y, size=(4.2, 2.8), grid=False, columns=len(kernels))
 
 
@@ -270,25 +292,29 @@ def _spectrum(panel: str, below: str, record: Record) -> tuple[list[Series], lis
     from kmaps.bench.work.one_period import nystroem_view
     from kmaps.maps import discrete_spectrum
 
-    period, window = record["period"], record["params"].get("window", "rectangular")
-    found = discrete_spectrum(KERNELS[record["kernel"]], (record["dim"] - 1) // 2, period, window)
-    bars = np.r_[found[0], np.repeat(found[1:], 2)]
-    seen = nystroem_view(record["kernel"], window, period)
-    at = np.arange(1, len(bars) + 1)
+    period = record["period"]
+    window = record["params"].get("window", "rectangular")
+    order = (record["dim"] - 1) // 2
+    coefficients = discrete_spectrum(KERNELS[record["kernel"]], order, period, window)
+    bars = np.r_[coefficients[0], np.repeat(coefficients[1:], 2)]
+    nystroem = nystroem_view(record["kernel"], window, period)
+    outputs = np.arange(1, len(bars) + 1)
     crosses = {"marker": "x", "markeredgecolor": color(0), "markeredgewidth": 1}
-    values = seen.eigenvalues[: len(bars)]
+    eigenvalues = nystroem.eigenvalues[: len(bars)]
     spectra = [
-        Series(panel, "outputs of the map", at, bars, "bars"),
-        Series(panel, "Nyström on one period", at, values, "points", hue=0, look=crosses),
+        Series(panel, "outputs of the map", outputs, bars, "bars"),
+        Series(panel, "Nyström on one period", outputs, eigenvalues, "points", hue=0, look=crosses),
     ]
     functions = []
+    lam = nystroem.lam
     for i in range(3):
-        function, harmonic = seen.functions[:, i], (i + 1) // 2
-        waves = np.exp(2j * np.pi * harmonic * np.arange(len(seen.lam)) / len(seen.lam))
+        function = nystroem.functions[:, i]
+        harmonic = (i + 1) // 2
+        waves = np.exp(2j * np.pi * harmonic * np.arange(len(lam)) / len(lam))
         nearest = (waves * np.mean(function * waves.conj())).real * (2 if harmonic else 1)
         label = f"Nyström, eigenfunction {i + 1}"
         functions += [
-            Series(below, "harmonics", seen.lam, nearest, "guide", look={"linewidth": 4}),
-            Series(below, label, seen.lam, function, "curve", hue=i, dash=0),
+            Series(below, "harmonics", lam, nearest, "guide", look={"linewidth": 4}),
+            Series(below, label, lam, function, "curve", hue=i, dash=0),
         ]
     return spectra, functions

@@ -59,7 +59,9 @@ class FrontDisplay:
     """
 
     def __init__(self, points: Sequence[Point], cost: str, quality: str) -> None:
-        self.points, self.cost, self.quality = points, cost, quality
+        self.points = points
+        self.cost = cost
+        self.quality = quality
         self._methods = list(dict.fromkeys(point.method for point in points))
         self._kernels = sorted({point.kernel for point in points}, key=kernel_order)
 
@@ -80,11 +82,16 @@ class FrontDisplay:
         self.ax_ = ax = style.one_axes() if ax is None else ax
         shown = [point for point in self.points if self.cost in point.values]
         unbeaten = front(shown, self.cost, self.quality)
-        places = [[one.values[name] for one in unbeaten] for name in (self.cost, self.quality)]
-        look: dict[str, Any] = {"color": "0.55", "linewidth": style.LINE_WIDTH, "zorder": 1}
-        ax.plot(*places, drawstyle="steps-post", **look)
+        ax.plot(
+            [point.values[self.cost] for point in unbeaten],
+            [point.values[self.quality] for point in unbeaten],
+            drawstyle="steps-post",
+            color="0.55",
+            linewidth=style.LINE_WIDTH,
+            zorder=1,
+        )
         for point in shown:
-            first = any(point is one for one in unbeaten)
+            first = any(point is other for other in unbeaten)
             ax.errorbar(
                 point.values[self.cost],
                 point.values[self.quality],
@@ -106,11 +113,13 @@ class FrontDisplay:
 
     def name(self) -> "FrontDisplay":
         """Name every row at the right end of the axes, as high as it is, and lead to its point."""
-        limits, ends = self.ax_.get_xlim(), []
-        for one in self.points:
-            y, shade = one.values[self.quality], self._look(one)["color"]
-            ends.append((y, one.brief or one.name, shade))
-            x = one.values.get(self.cost, limits[1])
+        limits = self.ax_.get_xlim()
+        ends = []
+        for point in self.points:
+            y = point.values[self.quality]
+            shade = self._look(point)["color"]
+            ends.append((y, point.brief or point.name, shade))
+            x = point.values.get(self.cost, limits[1])
             self.ax_.hlines(y, x, limits[1], shade, linewidth=0.6, alpha=0.5, zorder=0)
         self.ax_.set_xlim(limits)
         style.mark_ends(self.ax_, ends, _ROW / self.ax_.bbox.height * self.ax_.figure.dpi, 1.12)
@@ -120,7 +129,8 @@ class FrontDisplay:
         """Return how a point is drawn, as keywords of matplotlib; hollow where a colour comes
         again."""
         i = self._methods.index(point.method)
-        color, again = style.color(i), i >= len(style.COLORS)
+        color = style.color(i)
+        again = i >= len(style.COLORS)
         return {
             "color": color,
             "marker": style.marker(self._kernels.index(point.kernel)),
@@ -156,18 +166,20 @@ def draw_front(
         for ax, (group, cost) in zip(axes, panels, strict=True)
     ]
     for group in groups:
-        of = [one for one, (name, _) in zip(shown, panels, strict=True) if name == group]
-        ends = [end for one in of for end in one.ax_.get_ylim()]
-        for one in of:
-            one.ax_.set_ylim(min(ends), max(ends))
-            style.title(one.ax_, group)
+        of_group = [
+            display for display, (name, _) in zip(shown, panels, strict=True) if name == group
+        ]
+        ends = [end for display in of_group for end in display.ax_.get_ylim()]
+        for display in of_group:
+            display.ax_.set_ylim(min(ends), max(ends))
+            style.title(display.ax_, group)
     longest = max((len(point.brief or point.name) for point in points), default=0)
     figure.set_figwidth(figure.get_figwidth() + _LETTER * longest)
     figure.draw_without_rendering()  # gives the heights of the axes
-    for one in shown:
-        place = one.ax_.get_subplotspec()
-        if place.is_last_col() or one is shown[-1]:
-            one.name()
+    for display in shown:
+        place = display.ax_.get_subplotspec()
+        if place.is_last_col() or display is shown[-1]:
+            display.name()
     style.save(figure, path)
 
 

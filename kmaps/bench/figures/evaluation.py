@@ -15,46 +15,58 @@ _COLORS = "Blues"
 _DARK = 0.5  # on larger shares white is easier to read than black
 
 
-def draw_confusion(found: Evaluation, path: Path) -> None:
+def draw_confusion(evaluation: Evaluation, path: Path) -> None:
     """Draw a confusion matrix: each row in parts of itself, with the numbers."""
-    counts = found.confusion
+    counts = evaluation.confusion
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
-    side = min(9.0, 3.0 + 0.34 * len(found.classes))
+    side = min(9.0, 3.0 + 0.34 * len(evaluation.classes))
     figure = Figure(figsize=(side + 1, side), dpi=style.DPI, layout="constrained")
     ax = figure.subplots()
     drawn = ax.imshow(shares, cmap=_COLORS, vmin=0, vmax=1, aspect="auto")
-    if len(found.labels) <= _COUNTED:
+    if len(evaluation.labels) <= _COUNTED:
         for (row, column), count in np.ndenumerate(counts):
             shade = "white" if shares[row, column] > _DARK else "black"
             if count:
                 ax.text(column, row, count, ha="center", va="center", color=shade, fontsize=8)
-    if len(found.labels) <= _NAMED:
-        true = [style.as_text(f"{label!s:.36}") for label in found.labels.tolist()]
-        given = true[: len(found.classes)]
-        ax.set_xticks(range(len(given)), given, rotation=90 * (max(map(len, given)) > 2))
+    if len(evaluation.labels) <= _NAMED:
+        true = [style.as_text(f"{label!s:.36}") for label in evaluation.labels.tolist()]
+        predicted = true[: len(evaluation.classes)]
+        ax.set_xticks(
+            range(len(predicted)), predicted, rotation=90 * (max(map(len, predicted)) > 2)
+        )
         ax.set_yticks(range(len(true)), true)
     else:
         ax.locator_params(integer=True)
     ax.set(xlabel="predicted class", ylabel="true label")
-    style.title(ax, f"accuracy {100 * found.accuracy:.2f} % of {counts.sum():,} rows")
+    style.title(ax, f"accuracy {100 * evaluation.accuracy:.2f} % of {counts.sum():,} rows")
     figure.colorbar(drawn, ax=ax, label="part of the row")
     style.save(figure, path)
 
 
 def draw_reliability(evaluation: Evaluation, path: Path) -> None:
     """Draw how often the most probable class is right, of an evaluation with a calibration."""
-    if (found := evaluation.calibration) is None:
+    calibration = evaluation.calibration
+    if calibration is None:
         raise NothingMeasured("there is no calibration to draw: the model has no probabilities")
     figure = Figure(figsize=(4.4, 5.2), dpi=style.DPI, layout="constrained")
     above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
     above.plot([0, 1], [0, 1], color="0.6", linewidth=0.8, linestyle="--")
-    some = found.rows > 0
+    filled = calibration.rows > 0
     look = {"marker": style.marker(0), "linewidth": style.LINE_WIDTH}
-    above.plot(found.confidence[some], found.accuracy[some], color=style.color(0), **look)
+    above.plot(
+        calibration.confidence[filled], calibration.accuracy[filled], color=style.color(0), **look
+    )
     above.set(xlim=(0, 1), ylim=(0, 1.02), ylabel="part of the rows that are right")
-    style.title(above, f"expected calibration error {found.error:.4f}")
-    widths = np.diff(found.bounds)
-    below.bar(found.bounds[:-1], found.rows, widths, align="edge", color=style.color(0), ec="white")
+    style.title(above, f"expected calibration error {calibration.error:.4f}")
+    widths = np.diff(calibration.bounds)
+    below.bar(
+        calibration.bounds[:-1],
+        calibration.rows,
+        widths,
+        align="edge",
+        color=style.color(0),
+        ec="white",
+    )
     below.set(xlabel="probability of the most probable class", ylabel="rows")
     style.plain(above, grid=True)
     style.plain(below)

@@ -107,9 +107,12 @@ def draw_lines(lines: Sequence[TileLine], bar: Bar, path: Path, axes_are: str = 
 def wrapped(text: str) -> str:
     """Break a label after commas, so that it fits above a tile."""
     lines = [""]
-    for part in as_text(text).split(", "):
-        longer = f"{lines[-1]}, {part}".removeprefix(", ")
-        lines[-1:] = [longer] if len(longer) <= _TITLE else filter(None, [lines[-1], part])
+    for phrase in as_text(text).split(", "):
+        longer = f"{lines[-1]}, {phrase}" if lines[-1] else phrase
+        if len(longer) <= _TITLE or not lines[-1]:
+            lines[-1] = longer
+        else:
+            lines.append(phrase)
     return "\n".join(lines)
 
 
@@ -141,8 +144,8 @@ def draw_errors(records: Sequence[Record], arrays: Mapping[str, Arrays], path: P
     """Draw the errors of each map on all pairs of values, on one logarithmic scale."""
     compared = squares(records, arrays)
     every = [result for results in compared.values() for result in results.values()]
-    found = [result.linf for result in every]
-    scale = Scale([linf for linf in found if 0 < linf < np.inf] or [1.0])
+    largest = [result.linf for result in every if 0 < result.linf < np.inf]
+    scale = Scale(largest or [1.0])
     panels = {
         title: {label: _error(result, scale) for label, result in results.items()}
         for title, results in compared.items()
@@ -159,12 +162,13 @@ class Scale:
 
     def __call__(self, errors: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the place of errors between -1 and 1."""
-        parts = errors / self.limit
-        return np.sign(parts) * np.log1p(np.abs(parts) / self.linear) / np.log1p(1 / self.linear)
+        shares = errors / self.limit
+        return np.sign(shares) * np.log1p(np.abs(shares) / self.linear) / np.log1p(1 / self.linear)
 
     def bar(self, title: str) -> Bar:
-        parts = [1.0, *(part for part in (0.1, 0.01) if part >= self.linear)]
-        ticks = np.array([*(-part for part in parts), 0, *reversed(parts)]) * self.limit
+        """Return the colour bar of the scale."""
+        shares = [1.0, *(share for share in (0.1, 0.01) if share >= self.linear)]
+        ticks = np.array([*(-share for share in shares), 0, *reversed(shares)]) * self.limit
         places = (0.5 + 0.5 * self(ticks)).tolist()
         return Bar(title, "RdBu_r", [f"{tick:.2g}" for tick in ticks], places)
 

@@ -47,22 +47,23 @@ def _guide(panel: str, laws: list[fits.PowerLaw], power: float, name: str, dash:
 
 def draw_convergence(records: Sequence[Record], path: Path) -> None:
     """Draw the errors of random maps over the number of frequencies, next to 1/√(2m)."""
-    found = fits.convergence(records)
+    maps = fits.convergence(records)
     series: list[Series] = []
-    for kernel in dict.fromkeys(errors["rms"].kernel for errors in found):
-        shown = [errors for errors in found if errors["rms"].kernel == kernel]
+    for kernel in dict.fromkeys(errors["rms"].kernel for errors in maps):
+        shown = [errors for errors in maps if errors["rms"].kernel == kernel]
         sizes = np.unique(np.concatenate([errors["rms"].at for errors in shown]))
         series.append(Series(kernel, "1/√(2m)", sizes, 1 / np.sqrt(2 * sizes), "guide"))
         series.append(Series(kernel, _STAYS, [], [], "thin", look=_STAYS_LOOK))
         lowest = min(errors["rms"].values.min() for errors in shown) / 20
         stays: dict[float, str] = {}
         for errors in shown:
-            law, part = errors["rms"], errors["additive_rms"].values[0]
+            law = errors["rms"]
+            additive_part = errors["additive_rms"].values[0]
             series.append(Series(kernel, law.label, law.at, law.values))
-            if part > lowest:  # lower parts do not matter
-                stays.setdefault(part, law.label)
+            if additive_part > lowest:  # lower parts do not matter
+                stays.setdefault(additive_part, law.label)
         series += [Series(kernel, "", [], y, "level", hue=hue) for y, hue in stays.items()]
-    m = sorted({int(size) for errors in found for size in errors["rms"].at})
+    m = sorted({int(size) for errors in maps for size in errors["rms"].at})
     y = Axis("root mean square error of the kernel", log=True)
     draw_series(series, path, Axis("projections m", log=True, at=m[::2]), y, sharey=True)
 
@@ -74,18 +75,21 @@ def draw_scaling(records: Sequence[Record], path: Path) -> None:
     for measure in fits.GROWING:
         laws = {name: laws[measure] for name, laws in rows.items() if measure in laws}
         largest = max((law.at[-1] for law in laws.values()), default=0)
-        panel, scale = MEASURES[measure].title, MEASURES[measure].scale
+        panel = MEASURES[measure].title
+        scale = MEASURES[measure].scale
         for name, law in laws.items():
             series.append(Series(panel, name, law.at, scale * law.values, "points"))
             if np.isfinite(law.exponent):
-                at, beyond = law.at[-4:][[0, -1]], np.array([law.at[-1], largest])
+                at = law.at[-4:][[0, -1]]
+                beyond = np.array([law.at[-1], largest])
                 series.append(Series(panel, "", at, scale * law.value(at), "law", hue=name))
                 end = f"$n^{{{law.exponent:.2f}}}$"
                 predicted = scale * law.value(beyond)
                 series.append(Series(panel, "", beyond, predicted, "thin", hue=name, end=end))
     sizes = sorted({int(n) for laws in rows.values() for law in laws.values() for n in law.at})
     x = Axis("training samples n", log=True, at=sizes, rotation=30)
-    draw_series(series, path, x, {one.panel: Axis(log=True) for one in series}, size=(4.6, 3.9))
+    y = {line.panel: Axis(log=True) for line in series}
+    draw_series(series, path, x, y, size=(4.6, 3.9))
 
 
 def draw_stored(records: Sequence[Record], path: Path) -> None:

@@ -10,7 +10,7 @@ from kmaps.bench.figures.lines import Axis, Series, draw_series
 from kmaps.bench.records.arrays import Arrays
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.names import short_labels, words_of
-from kmaps.bench.records.row import REFERENCES, Row
+from kmaps.bench.records.row import BY_ITSELF, REFERENCES, Row
 from kmaps.bench.records.summary import kernel_order
 from kmaps.bench.report.tables import REDUCTION_WORDS
 from kmaps.bench.report.tradeoff import LearnerPoints, TrialPoint, has_times, learners, quality
@@ -23,18 +23,22 @@ OUTPUTS: dict[str, Callable[[int], int]] = {
 """The parameters that decide the outputs of a feature: a line goes through their values."""
 
 _LEVELS = {"exact": "-", "exact-coded": "--", "linear": ":"}
-_APART = 0.12  # outputs between the bars of two lines with the same number of outputs
+_BAR_SHIFT = 0.12  # outputs between the bars of two lines with the same number of outputs
 _LEVEL = {"color": "black", "linewidth": 0.6, "linestyle": (0, (4, 3)), "zorder": 1}
 _EXACT = "*PXd"  # in black
 _COSTS = {"us": "test, µs per sample", "kept": "projections to compute"}
 
 
 def draw_accuracy(records: Sequence[Record], path: Path) -> None:
-    """Draw the accuracy of each map over its outputs per feature; bars are one standard error."""
+    """Draw the accuracy of each map over its outputs per feature; bars are one standard error.
+
+    References, and classifiers that have no outputs, are levels.
+    """
     measured = [record for record in records if record["status"] == "ok"]
     groups = {(record["reduction"], record["kernel"]) for record in measured if record["kernel"]}
     series: list[Series] = []
-    notes, x = {}, {}
+    notes: dict[str, str] = {}
+    x: dict[str, Axis] = {}
     for reduction, kernel in sorted(groups, key=lambda group: (group[0], kernel_order(group[1]))):
         panel = f"{kernel}, {REDUCTION_WORDS[reduction]}"
         shown = [
@@ -46,10 +50,11 @@ def draw_accuracy(records: Sequence[Record], path: Path) -> None:
         series += _lines(panel, lines)
         levels, notes[panel] = _levels(panel, measured, shown, lines)
         series += levels
+        series += _classifiers(panel, measured, shown)
         ticks = sorted({outputs for line in lines.values() for outputs in line})
         x[panel] = Axis("outputs per feature", at=ticks)
     size = (4.6, 3.7)
-    y = Axis("accuracy, %")
+    y = Axis("accuracy, %; bars: one standard error")
     draw_series(series, path, x, y, size=size, grid=False, sharey=True, notes=notes)
 
 
@@ -60,7 +65,7 @@ def accuracy_lines(
     labels, _ = short_labels(map(_without_outputs, measured))
     lines: dict[str, dict[int, list[float]]] = {}
     for record in shown:
-        if record["method"] not in REFERENCES:
+        if record["method"] not in REFERENCES and record["solver"] != BY_ITSELF:
             line = lines.setdefault(labels[_without_outputs(record).identity], {})
             line.setdefault(_outputs(record), []).append(100 * record["accuracy"])
     return lines
@@ -68,8 +73,10 @@ def accuracy_lines(
 
 def _outputs(record: Record) -> int:
     # The encoded columns do not say it: codes have one column per feature for any map.
-    given = [of(record["params"][name]) for name, of in OUTPUTS.items() if name in record["params"]]
-    return given[0] if given else 1
+    for name, outputs in OUTPUTS.items():
+        if name in record["params"]:
+            return outputs(record["params"][name])
+    return 1
 
 
 def _without_outputs(record: Record) -> Row:
@@ -79,11 +86,25 @@ def _without_outputs(record: Record) -> Row:
 def _lines(panel: str, lines: Mapping[str, Mapping[int, list[float]]]) -> list[Series]:
     series = []
     for i, (label, line) in enumerate(lines.items()):
-        shift = _APART * (i - (len(lines) - 1) / 2)
-        at = sorted(line)
-        means, errors = [fmean(line[n]) for n in at], [_standard_error(line[n]) for n in at]
-        series.append(Series(panel, label, [n + shift for n in at], means, error=errors))
+        shift = _BAR_SHIFT * (i - (len(lines) - 1) / 2)
+        outputs = sorted(line)
+        means = [fmean(line[n]) for n in outputs]
+        errors = [_standard_error(line[n]) for n in outputs]
+        series.append(Series(panel, label, [n + shift for n in outputs], means, error=errors))
     return series
+
+
+def _classifiers(panel: str, measured: Sequence[Record], shown: Sequence[Record]) -> list[Series]:
+    """Return the mean accuracy of each classifier that trains by itself as a level."""
+    labels, _ = short_labels(map(Row.of, measured))
+    accuracies: dict[str, list[float]] = {}
+    for record in shown:
+        if record["solver"] == BY_ITSELF:
+            label = labels[Row.of(record).identity]
+            accuracies.setdefault(label, []).append(100 * record["accuracy"])
+    return [
+        Series(panel, label, [], fmean(values), "level") for label, values in accuracies.items()
+    ]
 
 
 def _standard_error(values: Sequence[float]) -> float:
@@ -100,7 +121,8 @@ def _levels(
     labels, _ = short_labels(map(Row.of, measured))
     means = [fmean(values) for line in lines.values() for values in line.values()]
     low = 2 * min(means, default=0) - max(means, default=0) - 1
-    series, below = [], []
+    series: list[Series] = []
+    below: list[str] = []
     for method in sorted(REFERENCES):
         records = [record for record in shown if record["method"] == method]
         if not records:
@@ -125,12 +147,17 @@ def draw_functions(records: Sequence[Record], arrays: Mapping[str, Arrays], path
     series = []
     for record, row in zip(records, rows, strict=True):
         degree = record["params"].get("degree")
-        words = words_of(record["method"]).name, record["kernel"], degree and f"degree {degree}"
-        own, label = arrays[record["key"]], labels[row.identity]
-        panel = ", ".join(filter(None, words))
-        series.append(Series(panel, label, own["x"], own["function"], "curve"))
-    y, size = Axis("learned f(x), minus its mean"), (3.6, 3.2)
-    draw_series(series, path, Axis("x"), y, size=size, sharey=True, legend_each=True)
+        words = [
+            words_of(record["method"]).name,
+            record["kernel"],
+            f"degree {degree}" if degree else "",
+        ]
+        panel = ", ".join(word for word in words if word)
+        curve = arrays[record["key"]]
+        label = labels[row.identity]
+        series.append(Series(panel, label, curve["x"], curve["function"], "curve"))
+    y = Axis("learned f(x), minus its mean")
+    draw_series(series, path, Axis("x"), y, size=(3.6, 3.2), sharey=True, legend_each=True)
 
 
 # ---- trade-offs
@@ -141,25 +168,39 @@ def draw_trade_off(records: Sequence[Record], path: Path) -> None:
 
     Bars are standard deviations. An exact kernel is a black point and a level, at its best C.
     """
-    found = learners(records)
-    exact = [learner for learner in found if learner.exact]
-    best = {one.name: max(one.points, key=lambda point: point.quality) for one in exact}
-    costs = {name: title for name, title in _COSTS.items() if name != "us" or has_times(found)}
+    every = learners(records)
+    best = {
+        learner.name: max(learner.points, key=lambda point: point.quality)
+        for learner in every
+        if learner.exact
+    }
+    costs = {name: title for name, title in _COSTS.items() if name != "us" or has_times(every)}
     series: list[Series] = []
     for cost, title in costs.items():
         for i, (name, point) in enumerate(best.items()):
-            look = {"marker": _EXACT[i % len(_EXACT)], "markersize": 10, "zorder": 4}
-            look |= {"color": "black", "markeredgecolor": "black"}
+            look = {
+                "marker": _EXACT[i % len(_EXACT)],
+                "markersize": 10,
+                "zorder": 4,
+                "color": "black",
+                "markeredgecolor": "black",
+            }
             if cost == "us":
                 series.append(Series(title, name, [point.us], [point.quality], "points", look=look))
             end = name if cost == [*costs][-1] else ""
             series.append(Series(title, "", [], point.quality, "level", end=end, look=_LEVEL))
-        for learner in found:
-            for k, (what, points) in enumerate(lines_of(learner)):
-                at, y = [getattr(one, cost) for one in points], [one.quality for one in points]
-                error = [point.spread for point in points]
-                label, hue = f"{learner.name}{what}", learner.name
-                series.append(Series(title, label, at, y, error=error, hue=hue, dash=k))
+        for learner in every:
+            for k, (words, points) in enumerate(lines_of(learner)):
+                line = Series(
+                    title,
+                    f"{learner.name}{words}",
+                    [getattr(point, cost) for point in points],
+                    [point.quality for point in points],
+                    error=[point.spread for point in points],
+                    hue=learner.name,
+                    dash=k,
+                )
+                series.append(line)
     axes = {title: Axis(title, log=True) for title in costs.values()}
     up = Axis(f"{quality(records).replace('_', ' ')}, %")
     draw_series(series, path, axes, up, size=(5.5, 4.8), sharey=True, titles=False)
@@ -183,10 +224,17 @@ def draw_sparsity(records: Sequence[Record], path: Path) -> None:
         for learner in sparse:
             for k, m in enumerate(sorted({point.drawn for point in learner.points})):
                 points = sorted(_drawn(learner.points, m), key=lambda point: point.C)
-                at, y = [point.C for point in points], [value(point) for point in points]
                 error = [point.spread for point in points] if title == accuracy else None
-                label, hue = f"{learner.name}, m = {m:,}", learner.name
-                series.append(Series(title, label, at, y, error=error, hue=hue, dash=k))
+                line = Series(
+                    title,
+                    f"{learner.name}, m = {m:,}",
+                    [point.C for point in points],
+                    [value(point) for point in points],
+                    error=error,
+                    hue=learner.name,
+                    dash=k,
+                )
+                series.append(line)
     axes = {title: Axis(title, log=title == _COSTS["us"]) for title in shown}
     draw_series(series, path, Axis("C", log=True), axes, size=(3.9, 4.2), titles=False)
 
@@ -198,20 +246,23 @@ def lines_of(learner: LearnerPoints) -> list[tuple[str, list[TrialPoint]]]:
     more of these than of frequencies drawn; or over the frequencies drawn.
     """
     points = [] if learner.exact else learner.points
-    sizes, values = {point.drawn for point in points}, {point.setting for point in points}
+    sizes = {point.drawn for point in points}
+    settings = {point.setting for point in points}
     if any(point.keep for point in points):
         most = max(sizes)
         return [(f" of {most:,}", sorted(_drawn(points, most), key=lambda point: point.keep))]
-    if len(values) > len(sizes):
+    if len(settings) > len(sizes):
         return [
             (f", m = {m:,}", sorted(_drawn(points, m), key=lambda point: point.C))
             for m in sorted(sizes)
         ]
     lines = []
-    for chosen, C in sorted(values):
-        alike = [point for point in points if point.setting == (chosen, C)]
-        what = (", C chosen" if chosen else f", C = {C:g}") if len(values) > 1 else ""
-        lines.append((what, sorted(alike, key=lambda point: point.drawn)))
+    for is_chosen, C in sorted(settings):
+        of_setting = [point for point in points if point.setting == (is_chosen, C)]
+        words = ", C chosen" if is_chosen else f", C = {C:g}"
+        if len(settings) == 1:
+            words = ""
+        lines.append((words, sorted(of_setting, key=lambda point: point.drawn)))
     return lines
 
 

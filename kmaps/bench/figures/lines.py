@@ -78,14 +78,14 @@ def draw_series(
     ``legend_each`` each axes has a legend and hues; ``notes`` stand in the lower left corner.
     """
     panels: dict[str, list[Series]] = {}
-    for one in series:
-        panels.setdefault(one.panel, []).append(one)
+    for line in series:
+        panels.setdefault(line.panel, []).append(line)
     figure, axes = style.panel_axes(len(panels), *size, sharey=sharey, columns=columns)
-    hues = _hues(one for shown in panels.values() for one in shown)
+    hues = _hues(line for shown in panels.values() for line in shown)
     for ax, (panel, shown) in zip(axes, panels.items(), strict=True):
         hues_here = _hues(shown) if legend_each else hues
-        ends = [end for one in shown for end in _draw(ax, one, hues_here)]
-        if all(one.style in ("curve", "exact", "guide") for one in shown):
+        ends = [end for line in shown for end in _draw(ax, line, hues_here)]
+        if all(line.style in ("curve", "exact", "guide") for line in shown):
             ax.margins(x=0)
         _dress(ax, ax.xaxis, x[panel] if isinstance(x, Mapping) else x)
         _dress(ax, ax.yaxis, y[panel] if isinstance(y, Mapping) else y)
@@ -105,39 +105,44 @@ def draw_series(
 
 
 def _hues(series: Iterable[Series]) -> list[Hashable]:
-    coloured = [one for one in series if one.style not in _WITHOUT_HUE and "color" not in one.look]
-    return list(dict.fromkeys(_hue(one) for one in coloured))
+    coloured = [
+        line for line in series if line.style not in _WITHOUT_HUE and "color" not in line.look
+    ]
+    return list(dict.fromkeys(_hue(line) for line in coloured))
 
 
-def _hue(one: Series) -> Hashable:
-    return one.label if one.hue is None else one.hue
+def _hue(series: Series) -> Hashable:
+    return series.label if series.hue is None else series.hue
 
 
-def _draw(ax: Axes, one: Series, hues: Sequence[Hashable]) -> list[tuple[float, str, str]]:
+def _draw(ax: Axes, series: Series, hues: Sequence[Hashable]) -> list[tuple[float, str, str]]:
     """Draw a series; return the text at its end, with its place and its colour."""
-    i = hues.index(_hue(one)) if _hue(one) in hues else 0
-    dash = one.dash if one.dash is not None else i if one.style in ("curve", "line") else 0
-    # If colours repeat, markers differ; a marker that hides another one is smaller.
+    i = hues.index(_hue(series)) if _hue(series) in hues else 0
+    dash = series.dash
+    if dash is None:
+        dash = i if series.style in ("curve", "line") else 0
+    # If colours repeat, markers differ; a marker that hides another series is smaller.
     look: dict[str, Any] = {
         "color": style.color(i),
         "marker": style.marker(i + i // len(style.COLORS)),
         "linestyle": style.dash(dash),
     }
-    label = style.as_text(one.label)
-    look |= {"label": label, **STYLES[one.style], **one.look}
-    if one.style == "line":
+    label = style.as_text(series.label)
+    look |= {"label": label, **STYLES[series.style], **series.look}
+    if series.style == "line":
         look = {"markerfacecolor": "white" if i % 2 else look["color"], **look}
         look["markersize"] += 2 - i % 4
-    x, y = np.asarray(one.x), np.asarray(one.y)
-    if one.style == "bars":
+    x = np.asarray(series.x)
+    y = np.asarray(series.y)
+    if series.style == "bars":
         ax.bar(x, y, color=look["color"], label=label)
-    elif one.style == "level":
+    elif series.style == "level":
         ax.axhline(float(y), **look)
-    elif one.error is not None:
-        ax.errorbar(x, y, yerr=one.error, capsize=2, **look)
+    elif series.error is not None:
+        ax.errorbar(x, y, yerr=series.error, capsize=2, **look)
     else:
         ax.plot(x, y, **look)
-    return [(float(y.flat[-1]), one.end, look["color"])] if one.end else []
+    return [(float(y.flat[-1]), series.end, look["color"])] if series.end else []
 
 
 def _dress(ax: Axes, line: AxisLine, axis: Axis) -> None:

@@ -11,24 +11,25 @@ from kmaps.bench.records.arrays import Arrays
 from kmaps.bench.records.columns import Record
 from kmaps.errors import NothingMeasured
 
-_ALONG, _WITHIN = "#e69f00", "#009e73"
+_ALONG = "#e69f00"
+_WITHIN = "#009e73"
 
 
 def draw_places(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) -> None:
     """Draw a row for each sampling and a column for each image: ``image0``, ``along0``, …."""
-    shown = [(record["method"], arrays[record["key"]]) for record in records]
-    shown = [(method, of) for method, of in shown if "image0" in of]
+    drawings = [(record["method"], arrays[record["key"]]) for record in records]
+    shown = [(method, drawing) for method, drawing in drawings if "image0" in drawing]
     if not shown:
         raise NothingMeasured(style.NOTHING)
     n_images = sum(name.startswith("image") for name in shown[0][1])
     size = 2.6 * n_images, 2.3 * len(shown) + 0.4
     figure = Figure(figsize=size, layout="constrained")
     table = figure.subplots(len(shown), n_images, squeeze=False)
-    for axes, (method, of) in zip(table, shown, strict=True):
+    for axes, (method, drawing) in zip(table, shown, strict=True):
         for i, ax in enumerate(axes):
-            ax.imshow(of[f"image{i}"], cmap="gray", vmin=0, vmax=1, interpolation="nearest")
+            ax.imshow(drawing[f"image{i}"], cmap="gray", vmin=0, vmax=1, interpolation="nearest")
             for name, color in (("within", _WITHIN), ("along", _ALONG)):
-                down, right = of[f"{name}{i}"].T
+                down, right = drawing[f"{name}{i}"].T
                 ax.scatter(right, down, s=1.5, color=color, linewidths=0, rasterized=True)
             ax.set_axis_off()
         style.title(axes[0], method)

@@ -1,6 +1,7 @@
 """The figure ``features``: images next to drawings of their features."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -93,9 +94,15 @@ def _gradient_panels(
     for level in range(levels.max() + 1):
         of_level = levels == level
         side = np.ptp(cells[of_level][0, :2])
-        strokes = image, cells[of_level], energies[of_level], feature.signed
         title = f"cells: {of_level.sum()}, {side} pixels high"
-        panels.append((title, lambda ax, of=strokes: _strokes(ax, *of)))
+        draw = partial(
+            _strokes,
+            image=image,
+            cells=cells[of_level],
+            energies=energies[of_level],
+            signed=feature.signed,
+        )
+        panels.append((title, draw))
     return panels
 
 
@@ -132,10 +139,10 @@ def _strokes(
 def _word_panels(
     feature: DenseSiftBow, image: GreyImage, vector: NDArray[np.float32], learned: NDArray
 ) -> list[Panel]:
-    found = feature.describe([image])
-    words = feature.words_of(found["descriptors"], learned)
-    flat = ~found["descriptors"].any(axis=1)
-    dots = found["places"][:, ::-1] * image.shape[::-1] - 0.5
+    described = feature.describe([image])
+    words = feature.words_of(described["descriptors"], learned)
+    flat = ~described["descriptors"].any(axis=1)
+    dots = described["places"][:, ::-1] * image.shape[::-1] - 0.5
     height, width = (feature.enlarge * side for side in image.shape)
     counts = [len(sift.grid((height, width), side, feature.step)[0]) for side in feature.patches]
     sides = np.repeat(feature.patches, counts)
@@ -144,8 +151,11 @@ def _word_panels(
     for patch in sorted({min(feature.patches), max(feature.patches)}):
         of_size = sides == patch
         title = f"{patch} × {patch} patches: {of_size.sum()}, flat {flat[of_size].sum()}"
-        seen = of_size & ~flat
-        panels.append((title, lambda ax, of=seen: _dots(ax, image, dots[of], words[of], finest)))
+        visible = of_size & ~flat
+        draw = partial(
+            _dots, image=image, dots=dots[visible], words=words[visible], divisions=finest
+        )
+        panels.append((title, draw))
     of_cell = vector[-feature.words * finest**2 :].reshape(-1, feature.words)
     return [*panels, ("different words in each cell", lambda ax: _kinds(ax, of_cell, finest))]
 
@@ -154,9 +164,10 @@ def _dots(ax: Axes, image: GreyImage, dots: NDArray, words: NDArray, divisions: 
     _show(ax, image, 0.35)
     # Words with neighbouring numbers are unrelated: spread them over the colours.
     ax.scatter(*dots.T, 5, words * 37 % 256, cmap="hsv", vmin=0, vmax=255, lw=0, rasterized=True)
-    for part in range(1, divisions):
-        for line, side in ((ax.axhline, image.shape[0]), (ax.axvline, image.shape[1])):
-            line(part * side / divisions - 0.5, color="black", linewidth=0.5)
+    height, width = image.shape
+    for division in range(1, divisions):
+        ax.axhline(division * height / divisions - 0.5, color="black", linewidth=0.5)
+        ax.axvline(division * width / divisions - 0.5, color="black", linewidth=0.5)
 
 
 def _kinds(ax: Axes, counts: NDArray[np.float32], divisions: int) -> None:

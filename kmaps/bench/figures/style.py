@@ -20,8 +20,14 @@ from kmaps.errors import NothingMeasured
 from kmaps.io import atomic_file
 
 COLORS = (  # distinct for colour-blind eyes (Okabe and Ito), and grey
-    *("#0072b2", "#d55e00", "#009e73", "#cc79a7"),
-    *("#e69f00", "#56b4e9", "#666666", "#000000"),
+    "#0072b2",
+    "#d55e00",
+    "#009e73",
+    "#cc79a7",
+    "#e69f00",
+    "#56b4e9",
+    "#666666",
+    "#000000",
 )
 
 MARKERS = "osD^vP*X"
@@ -49,10 +55,12 @@ _FINE = 3.0  # decades: a shorter logarithmic axis has numbers between powers of
 
 
 def color(i: int) -> str:
+    """Return the colour of the i-th series; after eight they come again."""
     return COLORS[i % len(COLORS)]
 
 
 def dash(i: int) -> str:
+    """Return the dashes of the i-th series; after three they come again."""
     return DASHES[i % len(DASHES)]
 
 
@@ -60,6 +68,7 @@ NOTHING = "none of the measured rows belongs in this figure"
 
 
 def marker(i: int) -> str:
+    """Return the marker of the i-th series; after eight they come again."""
     return MARKERS[i % len(MARKERS)]
 
 
@@ -99,6 +108,7 @@ def as_text(name: str) -> str:
 
 
 def title(ax: Axes, text: str) -> None:
+    """Write the title of an axes at its left end."""
     ax.set_title(as_text(text), fontsize="medium", loc="left")
 
 

@@ -175,3 +175,15 @@ def point(drawn, C, keep=0):
 def test_lines_go_over_what_was_varied(points, lines):
     joined = lines_of(LearnerPoints("dense", False, [point(*values) for values in points]))
     assert dict(joined) == {what: [point(*values) for values in own] for what, own in lines.items()}
+
+
+def test_a_classifier_that_has_no_outputs_is_a_level(monkeypatch, tmp_path):
+    from kmaps.bench.figures import learned
+
+    drawn = []
+    monkeypatch.setattr(learned, "draw_series", lambda series, *_, **options: drawn.extend(series))
+    svc = {"solver": "own", "kernel": "", "learner": {}}
+    cells = [record("homogeneous", params={"order": 1}), record("sklearn.svm.SVC", **svc)]
+    learned.draw_accuracy(cells, tmp_path / "accuracy.svg")
+    [line] = [series for series in drawn if series.label.startswith("SVC")]
+    assert (line.style, line.x) == ("level", [])
