@@ -127,6 +127,20 @@ def opened(
     return reader
 
 
+@contextmanager
+def noting(quiet: bool) -> Iterator[None]:
+    """Print what readers note while the block runs, each note once; if quiet, none."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", FileNote)
+        yield
+    notes = dict.fromkeys(str(one.message) for one in caught if one.category is FileNote)
+    for text in () if quiet else notes:
+        say(f"note: {in_flags(text, click.get_current_context().command.params)}", err=True)
+    for other in caught:
+        if other.category is not FileNote:
+            warnings.showwarning(other.message, other.category, other.filename, other.lineno)
+
+
 def _choice(text: str) -> bool | Literal["auto"]:
     """Return the value of an option with the values auto, true or yes, false or no."""
     return "auto" if text == "auto" else text in ("true", "yes")

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kmaps.cli import array_files
-from kmaps.cli.array_files import compiling
+from kmaps.cli.array_files import compiling, noting
 from kmaps.cli.completing import datasets, names
-from kmaps.cli.flags import FILE, GroupedCommand, say
+from kmaps.cli.flags import FILE, GroupedCommand, Number, in_flags, say
 from kmaps.cli.progress import stage_bars
 from kmaps.errors import ConfigError, InputError
 
@@ -30,7 +30,7 @@ def _features() -> Iterable[str]:
 @click.command(
     cls=GroupedCommand,
     groups={
-        "Images": "label_column image_column skip_bad",
+        "Images": "label_column image_column white background skip_bad",
         "Features": "kind settings normalize protocol split",
         "Output": "out given_format show force",
     },
@@ -52,6 +52,19 @@ Examples:
 )
 @click.option("--label-column", metavar="NAME", help="Column of the labels in a list of images.")
 @click.option("--image-column", metavar="NAME", help="Column of the paths in a list of images.")
+@click.option(
+    "--white",
+    type=Number(0, min_open=True),
+    metavar="LEVEL",
+    help="White in images of more than 8 bits. [default: what the file states, or its type's "
+    "largest level]",
+)
+@click.option(
+    "--background",
+    type=click.Choice(["white", "black"]),
+    default="white",
+    help="What transparent images are composed on.",
+)
 @click.option(
     "--set",
     "settings",
@@ -95,6 +108,8 @@ def command(
     kind: str,
     label_column: str | None,
     image_column: str | None,
+    white: float | None,
+    background: str,
     settings: tuple[str, ...],
     normalize: str,
     protocol: str | None,
@@ -119,11 +134,12 @@ def command(
 
     feature = make_feature(kind, _parameters(settings))
     normalized = get_normalization(normalize)
-    named = _named(source, label_column, image_column)
+    named = _named(source, label_column, image_column, white, background)
     name = named if isinstance(named, str) else named.name
     out = out or Path(f"{name}-{kind}.npz")
     form, drawings = _targets(out, given_format, show, force)
-    dataset = load_dataset(named, skip_bad=skip_bad)
+    with noting(quiet):
+        dataset = load_dataset(named, skip_bad=skip_bad)
     if isinstance(dataset, Table):
         raise ConfigError(f"{name}: is a table, whose columns are the features; expected images")
     from kmaps.bench.work.samples import features_cache
@@ -137,6 +153,8 @@ def command(
         shape, bad = _write(extractor, normalized, dataset, out, form, force)
     for row, reason in () if quiet else bad:
         say(f"note: left out {dataset.images[row]}: {reason}", err=True)
+    for note in () if quiet else extractor.notes():
+        say(f"note: {in_flags(note, click.get_current_context().command.params)}", err=True)
     if not quiet and form in _NUMBERED:
         _say_classes(dataset)
     say(f"{name}: {kind}, {shape[0]:,} × {shape[1]:,}, {out}", err=str(out) == "-")
@@ -164,7 +182,13 @@ def _targets(
     return form, drawings
 
 
-def _named(source: str, label_column: str | None, image_column: str | None) -> "str | UserFiles":
+def _named(
+    source: str,
+    label_column: str | None,
+    image_column: str | None,
+    white: float | None,
+    background: str,
+) -> "str | UserFiles":
     from kmaps.data import UserFiles, available
 
     path = Path(source)
@@ -175,7 +199,12 @@ def _named(source: str, label_column: str | None, image_column: str | None) -> "
             images=True,
             label_column=label_column,
             image_column=image_column,
+            white=white,
+            background=background,
         )
+    if white is not None or background != "white":
+        option = "--white" if white is not None else "--background"
+        raise ConfigError(f"{option}: is for the user's images, not for {source}")
     for option, given in {"label": label_column, "image": image_column}.items():
         if given is not None:
             raise ConfigError(f"--{option}-column: is for a .csv of images, not for {source}")

@@ -20,7 +20,7 @@ import click
 
 from kmaps import __version__
 from kmaps.cli.flags import COMMAND_LINE, in_flags, say
-from kmaps.errors import KmapsError, Mistakes, one_line, printable, suggest
+from kmaps.errors import FileNote, KmapsError, Mistakes, one_line, printable, suggest
 
 GROUPS = {
     "Models": {
@@ -211,7 +211,8 @@ def _in_plain_letters(error: UnicodeError) -> tuple[str, int]:
 
 
 def _say_warning(message: Warning | str, *_: object, **__: object) -> None:
-    say(f"warning: {one_line(message)}", err=True)
+    kind = "note" if isinstance(message, FileNote) else "warning"
+    say(f"{kind}: {one_line(message)}", err=True)
 
 
 @click.group(

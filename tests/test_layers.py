@@ -272,7 +272,9 @@ def test_libraries_stay_in_their_rooms(room, paths):
 
 # Of errors of other libraries, of threads, of functions that users pass, and of what a system has.
 ATTRIBUTES_OF_OTHERS = {
-    ("features.base", "strerror"),
+    ("features.images", "n_frames"),
+    ("features.images", "strerror"),
+    ("features.images", "tag_v2"),
     ("bench.report.document", "geteuid"),
     ("bench.run.clock", "cpu_affinity"),
     ("bench.run.clock", "steal"),

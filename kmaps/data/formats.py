@@ -39,7 +39,9 @@ class Dataset:
     Images are an array (n, height, width) of grey levels 0 … ``max_level``, or files if they
     differ in size. Groups are official subsets (``""`` where there is none); clusters are groups
     that no split divides; ``damaged`` says which samples' files have changed since they were
-    verified, and how. The digest is the manifest's digest of the content.
+    verified, and how. The digest is the manifest's digest of the content. ``white`` is white in
+    files of more than 8 bits, where the user states it, and ``background`` is what transparent
+    images are composed on.
     """
 
     name: str
@@ -51,6 +53,8 @@ class Dataset:
     max_level: int = 255
     damaged: Mapping[int, str] = field(default_factory=dict)
     clusters: NDArray[np.str_] | None = None
+    white: float | None = None
+    background: str = "white"
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.data.manifest import tree_digest
-from kmaps.errors import ConfigError, DataError, InputError
+from kmaps.errors import ConfigError, DataError, FileNote, InputError
 
 _READING = 2  # raise it when the same csv files or images may give other samples or labels
 SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp")
@@ -21,12 +22,16 @@ SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".t
 
 @dataclass(frozen=True)
 class Listed:
-    """Images in order: their files, names within the folder or list, labels, further columns."""
+    """Images in order: their files, names within the folder or list, labels, further columns.
+
+    ``subsets`` are the folders above the classes, where these divide the images.
+    """
 
     paths: list[Path]
     names: list[str]
     labels: NDArray
     aside: Mapping[str, NDArray]
+    subsets: NDArray[np.str_] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +43,10 @@ class UserFiles:
     opens; with ``images`` it is a folder with a folder per class, or a ``.csv`` that lists paths
     relative to it. ``labels`` has the files of the labels, by the same names, unless the files of
     the samples have labels.
+
+    ``subsets`` are the folders of subsets, such as train and test, each of which has a folder per
+    class. ``white`` is white in images of more than 8 bits, ``background`` what transparent images
+    are composed on.
 
     Columns hold labels, groups that no split divides, official subsets, a different name for each
     row, or paths of images. They are in the ``.csv`` of the labels, if there is one, otherwise in
@@ -55,6 +64,9 @@ class UserFiles:
     image_column: str | None = None
     zero_based: bool | Literal["auto"] = "auto"
     header: bool | Literal["auto"] = "auto"
+    subsets: tuple[str, ...] = ()
+    white: float | None = None
+    background: str = "white"
 
     @property
     def aside(self) -> dict[str, str]:
@@ -75,7 +87,9 @@ class UserFiles:
         }
         if self.header != "auto":
             how["header"] = self.header
-        if ".csv" in how["formats"].values():
+        if self.images:
+            how["images"] = [self.subsets, self.white, self.background]
+        if self.images or ".csv" in how["formats"].values():
             how["reading"] = _READING
         digests = {"how": hashlib.sha256(json.dumps(how, sort_keys=True).encode()).hexdigest()}
         # These names do not depend on the places of the files.
@@ -97,7 +111,7 @@ class UserFiles:
             named = [column for column in (*columns, *aside) if column is not None]
             if named:
                 raise ConfigError(f"{place}: a folder has no column {named[0]!r}; leave it out")
-            return _in_folder(place)
+            return _in_subsets(place, self.subsets) if self.subsets else _in_folder(place)
         if not place.exists():
             raise DataError(f"{place}: no such file or folder")
         if self.image_column is None or self.label_column is None:
@@ -121,22 +135,94 @@ def _sha256(path: Path, name: str) -> str:
 
 
 def _in_folder(folder: Path) -> Listed:
-    classes = sorted(one.name for one in folder.iterdir() if one.is_dir() and one.name[0] != ".")
-    if not classes:
-        raise DataError(f"{folder}: expected a folder for each class, found none")
+    """Return the images of a folder that has a folder per class.
+
+    Refuse one whose folders hold the same folders again: these may be the classes, and the folders
+    above subsets.
+    """
     names: list[str] = []
     labels: list[str] = []
-    for label in classes:
-        found = [
-            path.relative_to(folder).as_posix()
-            for path in (folder / label).rglob("*")
-            if path.suffix.lower() in SUFFIXES and path.name[0] != "."
-        ]
-        if not found:
+    inner: dict[str, str] = {}  # the class of each folder inside the folders
+    left_out = _images_beside(folder)
+    for label in _folders(folder):
+        images = []
+        for path in sorted((folder / label).rglob("*")):
+            if path.name[0] == "." or path.is_dir():
+                continue
+            if path.suffix.lower() not in SUFFIXES:
+                left_out.append(path.relative_to(folder).as_posix())
+                continue
+            below = path.relative_to(folder / label).parts
+            if len(below) > 1:
+                _refuse_subsets(folder, label, below[0], inner)
+            images.append(path.relative_to(folder).as_posix())
+        if not images:
             raise DataError(f"{folder / label}: has no image ({', '.join(SUFFIXES)})")
-        names += sorted(found)
-        labels += [label] * len(found)
+        names += sorted(images)
+        labels += [label] * len(images)
+    _say_left_out(folder, left_out)
     return Listed([folder / name for name in names], names, np.array(labels), {})
+
+
+def _in_subsets(folder: Path, subsets: Sequence[str]) -> Listed:
+    """Return the images of a folder that has a folder per subset, and in these one per class."""
+    missing = [name for name in subsets if not (folder / name).is_dir()]
+    if missing:
+        raise DataError(f"{folder / missing[0]}: no such folder; subsets of images are folders")
+    parts = [_in_folder(folder / name) for name in subsets]
+    return Listed(
+        [path for part in parts for path in part.paths],
+        [
+            f"{name}/{image}"
+            for name, part in zip(subsets, parts, strict=True)
+            for image in part.names
+        ],
+        np.concatenate([part.labels for part in parts]),
+        {},
+        np.repeat(list(subsets), [len(part.names) for part in parts]),
+    )
+
+
+def _folders(folder: Path) -> list[str]:
+    names = sorted(path.name for path in folder.iterdir() if path.is_dir() and path.name[0] != ".")
+    if not names:
+        raise DataError(f"{folder}: expected a folder for each class, found none")
+    return names
+
+
+def _images_beside(folder: Path) -> list[str]:
+    """Return the images in a folder of classes that are in none of these."""
+    return [
+        path.name
+        for path in folder.iterdir()
+        if path.suffix.lower() in SUFFIXES and path.name[0] != "." and path.is_file()
+    ]
+
+
+def _refuse_subsets(folder: Path, label: str, inside: str, inner: dict[str, str]) -> None:
+    """Refuse a folder inside a class that is inside another class too; note it in ``inner``."""
+    other = inner.setdefault(inside.casefold(), label)
+    if other != label:
+        first, second = other, label
+        if second.casefold().startswith("train"):
+            first, second = label, other
+        raise InputError(
+            f"{folder}: its folders {first} and {second} both hold a folder {inside}, so that "
+            f"{first} and {second} may be classes or subsets; of subsets, name one "
+            f"({folder / first}), or in an experiment train: [{first}], test: [{second}]; if they "
+            "are classes, list the images in a .csv"
+        )
+
+
+def _say_left_out(folder: Path, names: Sequence[str]) -> None:
+    if names:
+        shown = ", ".join(sorted(names)[:3]) + ", …" * (len(names) > 3)
+        warnings.warn(
+            f"{folder}: {len(names):,} files are left out, which are in no folder of a class or "
+            f"have no suffix of an image ({shown})",
+            FileNote,
+            stacklevel=2,
+        )
 
 
 def _in_list(path: Path, image_column: str, label_column: str, aside: Sequence[str]) -> Listed:

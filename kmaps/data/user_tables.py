@@ -30,10 +30,21 @@ def _images(files: UserFiles) -> Dataset:
     labels = {part: _Labels(images.labels) for part, images in listed.items()}
     y, classes = _classes_of(labels, files.name)
     groups, clusters = _groups_of(
-        files, {part: (one.aside, len(one.names)) for part, one in listed.items()}
+        files, {part: (images.aside, len(images.names)) for part, images in listed.items()}
     )
-    paths = [path for one in listed.values() for path in one.paths]
-    return Dataset(files.name, paths, y, groups, files.digest, classes, clusters=clusters)
+    if files.subsets:
+        groups = np.concatenate([images.subsets for images in listed.values()])
+    return Dataset(
+        files.name,
+        [path for images in listed.values() for path in images.paths],
+        y,
+        groups,
+        files.digest,
+        classes,
+        clusters=clusters,
+        white=files.white,
+        background=files.background,
+    )
 
 
 def _table(files: UserFiles, root: Path) -> Table:

@@ -5,11 +5,13 @@ from .base import LearnedFeature as LearnedFeature
 from .base import Matrix as Matrix
 from .base import Report as Report
 from .base import get_normalization as get_normalization
-from .base import load_image as load_image
+from .base import image_of as image_of
 from .base import make_feature as make_feature
 from .base import parameters_of as parameters_of
 from .extraction import Extractor as Extractor
 from .extraction import extract as extract
+from .images import BACKGROUNDS as BACKGROUNDS
+from .images import load_image as load_image
 from .phog import Phog as Phog
 from .windows import WindowWords as WindowWords
 from .windows import describe_windows as describe_windows

@@ -9,7 +9,6 @@ results on training images, and ``encode`` turns its result on any image into a 
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, runtime_checkable
@@ -19,20 +18,17 @@ from numpy.typing import NDArray
 
 from kmaps import Registry
 from kmaps.errors import ConfigError, InputError, suggest
+from kmaps.features.images import GreyImage, ImageFacts, as_grey, read_image
 
 if TYPE_CHECKING:
-    from PIL.Image import Image
-
     from kmaps.matrices import AnyMatrix
 
-GreyImage = NDArray[np.float32]  # (height, width), from black, 0, to white, 1
 GreyImages = NDArray[np.float32] | Sequence[GreyImage]  # (n, height, width), or of several sizes
 Arrays = dict[str, NDArray]  # the result of a stage on a block of images
 Matrix: TypeAlias = "AnyMatrix"
 Report = Callable[[str, int, int], object]  # report(label, images done, images in all)
 
 MIN_MAX = "min-max"  # scales each column of a table to 0 … 1 by its range in the training rows
-_BILINEAR = 2  # PIL.Image.Resampling.BILINEAR
 _NAMED = {"none": None, "l1": 1.0, "l2": 2.0}
 _GAMMA = re.compile(r"gamma=(\d+\.?\d*|\.\d+)")
 
@@ -207,60 +203,45 @@ def image_name(dataset: Images, row: int) -> str:
     return f"image {row}" if isinstance(image, np.ndarray) else str(image)
 
 
-def as_grey(levels: NDArray[np.uint8], max_level: int) -> NDArray[np.float32]:
-    """Return levels from 0 to ``max_level`` as grey values from 0 to 1."""
-    return np.divide(levels, np.float32(max_level), dtype=np.float32)
+@runtime_checkable
+class StatesReading(Protocol):
+    """A dataset that says how its image files are read (:func:`kmaps.features.load_image`)."""
+
+    white: float | None
+    background: str
 
 
-def load_image(image: NDArray[np.uint8] | Path, max_level: int, longest: int | None) -> GreyImage:
-    """Return an array of levels, or an image file, as grey values from 0 to 1.
-
-    White is ``max_level`` in arrays and 255 in files. Larger images shrink until the longer side
-    has ``longest`` pixels. The caller adds the name of the file to an InputError.
-    """
-    from PIL import Image, UnidentifiedImageError  # slow to import
-
-    if isinstance(image, np.ndarray):
-        if longest is None or max(image.shape) <= longest:
-            return as_grey(image, max_level)
-        return _shrunk(Image.fromarray(image), longest, max_level)
-    try:
-        with Image.open(image) as opened:
-            if longest is not None:
-                # A JPEG file is decoded at a half, a quarter … of its size if this is enough.
-                opened.draft("L", (longest, longest))
-            return _shrunk(opened.convert("L"), longest, 255)
-    except UnidentifiedImageError:
-        size = Path(image).stat().st_size
-        raise InputError(f"is no image ({size:,} bytes)" if size else "is an empty file") from None
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise InputError(f"cannot be read: {reason}") from None
-
-
-def _shrunk(image: "Image", longest: int | None, max_level: int) -> GreyImage:
-    factor = 1 if longest is None else longest / max(image.size)
-    if factor < 1:
-        size = [max(1, round(side * factor)) for side in image.size]
-        image = image.resize(size, _BILINEAR)
-    return as_grey(np.asarray(image), max_level)
+def image_of(dataset: Images, row: int, longest: int | None) -> tuple[GreyImage, ImageFacts]:
+    """Return an image of a dataset in grey, and what a user should know about its file."""
+    white, background = None, "white"
+    if isinstance(dataset, StatesReading):
+        white, background = dataset.white, dataset.background
+    image = dataset.images[row]
+    return read_image(image, dataset.max_level, longest, white=white, background=background)
 
 
 def describe_images(
     feature: Feature, dataset: Images, start: int, stop: int, damaged: Mapping[int, str]
 ) -> Arrays:
-    """Return the first stage's result; images that are ``bad``, for ``reasons``, count as blank."""
+    """Return the first stage's result; images that are ``bad``, for ``reasons``, count as blank.
+
+    ``largest`` is the largest level of files of 16 bits that do not state their white, and
+    ``several`` counts files of several images, where there are any.
+    """
     if feature.uniform and isinstance(dataset.images, np.ndarray):
         return feature.describe(as_grey(dataset.images[start:stop], dataset.max_level))
     blank = np.zeros((feature.smallest, feature.smallest), np.float32)
     if feature.uniform:
         blank = np.zeros(_first_shape(dataset, damaged), np.float32)
-    images, bad = [], {}
+    images: list[GreyImage] = []
+    bad: dict[int, str] = {}
+    facts: list[ImageFacts] = []
     for row in range(start, stop):
         try:
             if row in damaged:
                 raise InputError(damaged[row])
-            image = _fit_image(feature, dataset, row)
+            image, of_file = _fit_image(feature, dataset, row)
+            facts.append(of_file)
         except InputError as error:
             image = blank
             bad[row - start] = str(error)
@@ -275,23 +256,35 @@ def describe_images(
     described = feature.describe(np.stack(images) if feature.uniform else images)
     if bad:
         described |= {"bad": np.array(list(bad)), "reasons": np.array(list(bad.values()))}
+    largest = max((of_file.largest for of_file in facts), default=0)
+    several = sum(of_file.n_frames > 1 for of_file in facts)
+    if largest:
+        described["largest"] = np.array(largest)
+    if several:
+        described["several"] = np.array(several)
     return described
 
 
 def _first_shape(dataset: Images, damaged: Mapping[int, str]) -> tuple[int, ...]:
+    first_reason = ""
     for row in range(len(dataset.images)):
-        with suppress(InputError):
-            if row not in damaged:
-                return load_image(dataset.images[row], dataset.max_level, None).shape
-    raise InputError(f"{dataset.name}: no image can be used")
+        if row in damaged:
+            reason = damaged[row]
+        else:
+            try:
+                return image_of(dataset, row, None)[0].shape
+            except InputError as error:
+                reason = str(error)
+        first_reason = first_reason or f"{image_name(dataset, row)}: {reason}"
+    raise InputError(f"{dataset.name}: no image can be used ({first_reason})")
 
 
-def _fit_image(feature: Feature, dataset: Images, row: int) -> GreyImage:
-    image = load_image(dataset.images[row], dataset.max_level, feature.longest)
+def _fit_image(feature: Feature, dataset: Images, row: int) -> tuple[GreyImage, ImageFacts]:
+    image, facts = image_of(dataset, row, feature.longest)
     height, width = image.shape
     if min(height, width) < feature.smallest:
         raise InputError(
             f"{width} × {height} pixels (width × height) are too few, {feature.name} needs "
             f"at least {feature.smallest} × {feature.smallest}"
         )
-    return image
+    return image, facts

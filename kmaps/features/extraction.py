@@ -6,6 +6,7 @@ that was stopped continues with the missing blocks, and two processes may comput
 
 import hashlib
 import json
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -19,13 +20,18 @@ from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from kmaps.checks import present
-from kmaps.errors import ConfigError, DataError, InputError
+from kmaps.errors import ConfigError, DataError, FileNote, InputError
 from kmaps.features import base
 from kmaps.io import atomic_file
 from kmaps.thread_pool import for_blocks, threads
 
 Bad = tuple[int, str]  # the number of an image that cannot be used, and why
 T = TypeVar("T")
+
+_FACTS = ("bad", "reasons", "largest", "several")
+"""Arrays of the first stage that the second one keeps."""
+
+_LARGEST_12 = 4095
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,6 +163,8 @@ def extract(
     X, bad = extractor.vectors(rows)
     for row, reason in bad:
         on_bad(row, reason)
+    for note in extractor.notes():
+        warnings.warn(note, FileNote, stacklevel=2)
     return normalized(X)
 
 
@@ -186,6 +194,10 @@ class Extractor:
         self._damaged = dataset.damaged if isinstance(dataset, base.NamesDamaged) else {}
         self._label = f"{dataset.name} {feature.name}"
         self._stage = self._described(cache)
+        self._largest: dict[
+            int, int
+        ] = {}  # levels of files of 16 bits, by the first row of a block
+        self._several: dict[int, int] = {}  # files of several images, likewise
         self.learned = None
         if feature.learns:
             self._stage = self._encoded(feature, self._stage, np.unique(train))
@@ -225,8 +237,30 @@ class Extractor:
             every = np.arange(len(self._dataset.images))
             self._stage.visit(every, self._bad, self._label, self._progress)
 
+    def notes(self) -> list[str]:
+        """Return what a user should know about the files that were read so far, a line each."""
+        lines = []
+        largest = max(self._largest.values(), default=0)
+        if 0 < largest <= _LARGEST_12:
+            bits = largest.bit_length()
+            lines.append(
+                f"{self._dataset.name}: no level of its images of 16 bits exceeds {largest:,}, so "
+                f"they are dark; {bits} bits? white={2**bits - 1} makes that level white"
+            )
+        several = sum(self._several.values())
+        if several:
+            lines.append(
+                f"{self._dataset.name}: {several:,} files hold several images, of which the first "
+                "is used"
+            )
+        return lines
+
     def _bad(self, arrays: base.Arrays, wanted: NDArray[np.intp], first: int) -> list[Bad]:
         """Return the block's images that cannot be used; without ``skip_bad`` raise for one."""
+        if "largest" in arrays:
+            self._largest[first] = int(arrays["largest"])
+        if "several" in arrays:
+            self._several[first] = int(arrays["several"])
         unread = zip(arrays.get("bad", ()), arrays.get("reasons", ()), strict=True)
         reasons = {**{first + row: str(reason) for row, reason in unread}, **self._damaged}
         found = [(int(row), reasons[row]) for row in first + wanted if row in reasons]
@@ -271,8 +305,8 @@ class Extractor:
 
         def encode(start: int, stop: int) -> base.Arrays:
             arrays = stage.block(start // stage.block_images)
-            noted: base.Arrays = {key: arrays[key] for key in ("bad", "reasons") if key in arrays}
-            return {**feature.encode(arrays, learned), **noted}
+            facts: base.Arrays = {key: arrays[key] for key in _FACTS if key in arrays}
+            return {**feature.encode(arrays, learned), **facts}
 
         second = _Stage(encode, stage.n_images, stage.block_images, folder, about)
         if kept and not found:

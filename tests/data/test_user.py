@@ -10,7 +10,7 @@ from PIL import Image
 from sklearn.datasets import dump_svmlight_file
 
 from kmaps.data import Dataset, Table, UserFiles, draw_split, load_dataset
-from kmaps.errors import ConfigError, DataError, InputError
+from kmaps.errors import ConfigError, DataError, FileNote, InputError
 from kmaps.features import extract
 
 RNG = np.random.default_rng(0)
@@ -254,3 +254,57 @@ def test_folders_that_hold_no_images(images):
     assert "pictures/elk: has no image (.bmp, .gif" in refused("pictures", **options)
     said = refused("pictures", images=True, error=ConfigError)
     assert said == "pictures: a folder has no column 'kind'; leave it out"
+
+
+def deeper(*places):
+    """Write an image at each place, and a file that is none next to it."""
+    for number, place in enumerate(places):
+        Path(place).mkdir(parents=True, exist_ok=True)
+        for copy in range(2):
+            levels = np.full((4, 4), 9 * number + copy, np.uint8)
+            Image.fromarray(levels).save(Path(place, f"{number}-{copy}.png"))
+
+
+def test_folders_of_subsets_are_no_classes():
+    deeper("photos/train/cat", "photos/train/dog", "photos/test/cat", "photos/test/dog")
+    said = refused("photos", **FOLDER)
+    assert "photos: its folders train and test both hold a folder cat" in said
+    assert "photos/train" in said
+    assert "train: [train], test: [test]" in said
+    given = {**FOLDER, "subsets": ("train", "test")}
+    found = load("photos", **given)
+    assert found.class_names == ("cat", "dog")
+    assert found.groups.tolist() == ["train"] * 4 + ["test"] * 4
+    train, test = draw_split(found, {"train": ["train"], "test": ["test"]}, 0)
+    assert (train.tolist(), test.tolist()) == ([0, 1, 2, 3], [4, 5, 6, 7])
+    assert files("photos", **given).digest != files("photos/train", **FOLDER).digest
+    assert load("photos/train", **FOLDER).class_names == ("cat", "dog")
+    said = refused("photos", error=DataError, **{**FOLDER, "subsets": ("train", "val")})
+    assert "photos/val: no such folder" in said
+
+
+@pytest.mark.parametrize(
+    ("places", "is_refused"),
+    [
+        (("a/x", "b/y"), False),
+        (("a/x", "a/y", "b"), False),
+        (("a", "b"), False),
+        (("a/x/p", "b/y/p"), False),
+        (("a/x", "b/X"), True),
+        (("a/x/p", "b/x/q"), True),
+        (("a/1", "a/2", "b/2"), True),
+    ],
+)
+def test_folders_inside_classes(places, is_refused):
+    deeper(*[f"photos/{place}" for place in places])
+    if is_refused:
+        assert "may be classes or subsets" in refused("photos", **FOLDER)
+    else:
+        assert load("photos", **FOLDER).class_names == ("a", "b")
+
+
+def test_files_that_are_left_out_are_counted():
+    deeper("photos/a", "photos/b", "photos")
+    Path("photos/a/x.heic").write_bytes(b"")
+    with pytest.warns(FileNote, match=r"3 files are left out, .* \(2-0.png, 2-1.png, a/x.heic\)"):
+        load("photos", **FOLDER)

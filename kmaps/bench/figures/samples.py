@@ -13,7 +13,7 @@ from scipy.sparse import issparse
 
 from kmaps.bench.figures.style import as_text, save
 from kmaps.data import Dataset
-from kmaps.features import Extractor, Feature, load_image, sift
+from kmaps.features import Extractor, Feature, image_of, sift
 from kmaps.features.base import GreyImage
 from kmaps.features.bow import DenseSiftBow
 from kmaps.features.gradients import Cells, partition
@@ -36,7 +36,7 @@ def draw(
     X, _ = extractor.vectors(rows)
     table = []
     for row, vector in zip(rows, X.toarray() if issparse(X) else X, strict=True):
-        image = load_image(dataset.images[row], dataset.max_level, feature.longest)
+        image = image_of(dataset, row, feature.longest)[0]
         title = f"{row}: {dataset.class_names[dataset.y[row]]}"
         table.append(_panels(feature, title, image, vector, extractor.learned))
     size = _SIDE_INCHES * len(table[0]), _SIDE_INCHES * len(table)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import pydantic
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveInt
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PositiveFloat, PositiveInt
 from pydantic import model_validator as validator
 
 from kmaps.bench.records.measures import MEASURES
@@ -61,6 +61,8 @@ class Files(Model):
     image_column: str | None = None
     zero_based: bool | Literal["auto"] = "auto"
     header: bool | Literal["auto"] = "auto"
+    white: PositiveFloat | None = None
+    background: Literal["white", "black"] = "white"
 
     @validator(mode="after")
     def _one_form(self) -> "Files":
@@ -88,7 +90,8 @@ class Files(Model):
     def of_images(self) -> bool:
         return self.images is not None or self.train_images is not None
 
-    def named(self, name: str) -> Any:
+    def named(self, name: str, subsets: tuple[str, ...] = ()) -> Any:
+        """Return the files under the name of the dataset; ``subsets`` are folders of images."""
         from kmaps.data import UserFiles
 
         data = "images" if self.of_images else "data"
@@ -101,7 +104,8 @@ class Files(Model):
             rows={part: Path(given[key]) for part, key in rows.items() if key in given},
             labels={part: Path(given[key]) for part, key in labels.items() if key in given},
             images=self.of_images,
-            **self.model_dump(include={*_COLUMNS, "zero_based", "header"}),
+            subsets=subsets,
+            **self.model_dump(include={*_COLUMNS, "zero_based", "header", "white", "background"}),
         )
 
 
@@ -237,7 +241,8 @@ class DatasetSplits(Data):
         context = info.context or {}
         if self.files is not None:
             name = self.name or _users_name(str(context.get("experiment", "data")))
-            self._source, self._has_images = self.files.named(name), self.files.of_images
+            self._source = self.files.named(name, self._subsets())
+            self._has_images = self.files.of_images
             return self
         if self.name is None:
             raise ValueError("missing key 'name', or 'files'")
@@ -245,6 +250,14 @@ class DatasetSplits(Data):
         self._source = None if self.name in packaged() else manifest
         self._has_images = not get_format(manifest).tabular
         return self
+
+    def _subsets(self) -> tuple[str, ...]:
+        """Return the folders of subsets of a folder of images, which train and test name."""
+        files = self.files
+        if files is None or files.images is None or files.image_column is not None:
+            return ()
+        named = [names for names in (self.train, self.test) if isinstance(names, (list, tuple))]
+        return tuple(dict.fromkeys(str(name) for names in named for name in names))
 
     @property
     def title(self) -> str:

@@ -61,7 +61,7 @@ class PlacesKind(Kind):
 
     def measure(self, cell: Cell, shared: Any, timing: Timing) -> Measured:
         from kmaps.bench.work.places import placed
-        from kmaps.features import load_image
+        from kmaps.features import image_of
 
         options = cell.options
         dataset: Any = load_dataset(cell.source or cell.dataset)
@@ -69,7 +69,7 @@ class PlacesKind(Kind):
         arrays: dict[str, Any] = {}
         shares = []
         for i, row in enumerate(rows):
-            image = load_image(dataset.images[row], dataset.max_level, options["longest"])
+            image = image_of(dataset, row, options["longest"])[0]
             found = placed(image, cell.row.method, options["patch"], options["step"])
             shares.append(found.important)
             if i < options["shown"]:
