@@ -282,6 +282,7 @@ def _as_dictionary(evaluation: "Evaluation") -> dict[str, Any]:
         "unknown_rows": evaluation.n_unknown,
         "confusion": evaluation.confusion.tolist(),
         "calibration": None if calibration is None else _calibration_columns(calibration),
+        "contradicted_rows": evaluation.n_contradicted,
     }
 
 

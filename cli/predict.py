@@ -163,6 +163,7 @@ def _predict(
 
     start = perf_counter()
     classes = vars(model).get("classes_")
+    n_contradicted = 0
     predicted: list[NDArray] = []
     labels_in_file: list[NDArray] = []
     with (
@@ -172,6 +173,7 @@ def _predict(
     ):
         for X, y in read_blocks(reader, memory=int(memory * 1e6), progress=report):
             labels, columns = _of_block(model, X, tables)
+            n_contradicted += columns.pop("n_contradicted", 0)
             writer.write(labels, columns)
             predicted.append(labels)
             if y is not None:
@@ -181,13 +183,23 @@ def _predict(
             truth = _labels_of_file(reader, np.concatenate(labels_in_file), classes)
         if truth is not None and len(truth) != len(labels):
             raise InputError(f"{len(truth)} labels, but {reader.name} has {len(labels)} rows")
+    if n_contradicted and not quiet:
+        say(
+            f"warning: {n_contradicted:,} of {len(labels):,} rows: a class that is not predicted "
+            f"is more probable; {model.probability} measures each class by itself",
+            err=True,
+        )
     seconds = perf_counter() - start - compiled.seconds
     compared = _regression_tally if classes is None else _tally
     return {"rows": len(labels), **compared(labels, truth, classes), "predict_s": seconds}
 
 
-def _of_block(model: Any, X: Any, tables: list[str]) -> "tuple[NDArray, dict[str, NDArray]]":
-    """Return the labels of some rows, and the tables of scores and probabilities asked for."""
+def _of_block(model: Any, X: Any, tables: list[str]) -> "tuple[NDArray, dict[str, Any]]":
+    """Return the labels of some rows, and the tables of scores and probabilities asked for.
+
+    With probabilities, also ``n_contradicted``: the rows with a more probable class.
+    """
+    from kmaps.models import count_contradicted
     from kmaps.svm import winners
 
     if vars(model).get("classes_") is None:
@@ -198,6 +210,7 @@ def _of_block(model: Any, X: Any, tables: list[str]) -> "tuple[NDArray, dict[str
         columns["scores"] = decision.reshape(len(decision), -1)
     if "proba" in tables:
         columns["proba"] = model.probabilities_of(decision)
+        columns["n_contradicted"] = count_contradicted(decision, columns["proba"])
     return model.classes_[winners(decision)], columns
 
 

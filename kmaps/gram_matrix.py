@@ -14,6 +14,7 @@ Terms are float32 too, of data scaled by a power of two, unless that lacks the r
 long sums are kept in float64.
 """
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,9 @@ _BLOCK_ROWS = 2**12
 # loses more of them, but makes the exponential itself small.
 _WIDE = 8
 _LEAST = 1e-5  # the least part of K(x, x) + K(y, y) that has digits in single precision
+
+_FEWEST_ROWS = 20  # among fewer, a row that moves their mean need be no outlier
+_MOVES_MEAN = 0.2  # by which part of the mean D² an outlier moves it
 
 
 def gram(
@@ -203,13 +207,15 @@ def mean_squared_distance(
     gamma: float = 1.0,
     sample: int = 1000,
     seed: int = 0,
+    robust: bool = False,
 ) -> float:
     """Return the mean D² over all pairs of different rows among ``sample`` drawn ones of X.
 
-    It is the usual σ² of an exponential kernel, and the default one of :func:`gram`.
+    It is the usual σ² of an exponential kernel, and the default one of :func:`gram`. A row that
+    alone makes it more than 20 % larger is warned of; ``robust`` leaves such rows out.
     """
     base = _base_kernel(kernel, gamma)
-    return _mean_distance(SampleMatrix.check(X, "X"), base, sample, seed)
+    return _mean_distance(SampleMatrix.check(X, "X"), base, sample, seed, robust)
 
 
 def width_of(mean: float) -> float:
@@ -219,12 +225,52 @@ def width_of(mean: float) -> float:
     return float(mean**0.5)
 
 
-def _mean_distance(rows: SampleMatrix, base: tuple[str, float], sample: int, seed: int) -> float:
-    rows = rows.draw(sample, seed)
-    if len(rows) < 2:
+def _mean_distance(
+    rows: SampleMatrix, base: tuple[str, float], sample: int, seed: int, robust: bool = False
+) -> float:
+    drawn = rows.draw(sample, seed)
+    n = len(drawn)
+    if n < 2:
         raise InputError("n_samples=1: sigma needs distances between samples: give sigma")
-    total = _Pairs(rows, None, base, "distance").matrix().sum(dtype=float)
-    return float(total / (len(rows) * (len(rows) - 1)))
+    squared = _Pairs(drawn, None, base, "distance").matrix()
+    mean = float(squared.sum(dtype=float) / (n * (n - 1)))
+    outliers, mean_of_others = _outliers(squared)
+    if not outliers or not mean_of_others > 0:
+        return mean
+    row = rows.drawn(sample, seed)[outliers[0]]
+    others = "" if len(outliers) == 1 else f" (so do {len(outliers) - 1} others)"
+    remedy = "the width starts without it" if robust else "leave it out, or give sigma"
+    warnings.warn(
+        f"row {row} of X alone makes the mean squared distance between rows, from which the width "
+        f"comes, more than {_MOVES_MEAN:.0%} larger{others}; with all such rows it is "
+        f"{mean / mean_of_others:.3g} times as large: {remedy}",
+        stacklevel=4,
+    )
+    return mean_of_others if robust else mean
+
+
+def _outliers(squared: NDArray[np.float32]) -> tuple[list[int], float]:
+    """Return the rows that each make the mean D² more than a fifth larger, and the mean without.
+
+    The farthest row is left out, and then the farthest of the others, as long as there is such a
+    row. Among few rows each counts for much, and none is one.
+    """
+    sums = squared.sum(axis=1, dtype=float)
+    total = float(sums.sum())
+    outliers: list[int] = []
+    n = len(sums)
+    while n >= _FEWEST_ROWS:
+        mean = total / (n * (n - 1))
+        farthest = int(sums.argmax())
+        without = (total - 2 * sums[farthest]) / ((n - 1) * (n - 2))
+        if not mean > (1 + _MOVES_MEAN) * without:
+            break
+        outliers.append(farthest)
+        total -= 2 * sums[farthest]
+        sums -= squared[:, farthest]
+        sums[farthest] = -np.inf
+        n -= 1
+    return outliers, total / (n * (n - 1))
 
 
 def _check_pair(X: AnyMatrix, Y: AnyMatrix | None) -> tuple[SampleMatrix, SampleMatrix | None]:

@@ -75,8 +75,13 @@ class SampleMatrix:
         """Return ``n`` different rows drawn at random; all of them when there are no more."""
         if n >= len(self):
             return self
-        drawn = np.random.default_rng(seed).choice(len(self), n, replace=False)
-        return SampleMatrix(self.matrix[np.sort(drawn)], self.largest, self.signed)
+        return SampleMatrix(self.matrix[self.drawn(n, seed)], self.largest, self.signed)
+
+    def drawn(self, n: int, seed: int) -> NDArray[np.intp]:
+        """Return the numbers of the rows of :meth:`draw`, ascending."""
+        if n >= len(self):
+            return np.arange(len(self))
+        return np.sort(np.random.default_rng(seed).choice(len(self), n, replace=False))
 
     @cached_property
     def smallest(self) -> float:

@@ -56,6 +56,9 @@ def _scores(found: Evaluation) -> list[list[str]]:
     ranked = {"ROC AUC": found.roc_auc, "average precision": found.average_precision}
     means = {name: found.ranking(each) for name, each in ranked.items()}
     others = [[name, f"{x:.4f}", of] for name, x in means.items() if x is not None]
+    if found.n_contradicted:
+        rows = f"rows of {n:,}: a class that is not predicted is more probable"
+        others.append(["contradictions", f"{found.n_contradicted:,}", rows])
     return [["accuracy", f"{100 * found.accuracy:.2f} %", f"{right:,} of {n:,}"], *others]
 
 

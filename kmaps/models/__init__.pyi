@@ -19,6 +19,7 @@ from .coded_path import CodedSVCCV as CodedSVCCV
 from .coded_path import choose_along_path as choose_along_path
 from .evaluation import Calibration as Calibration
 from .evaluation import Evaluation as Evaluation
+from .evaluation import count_contradicted as count_contradicted
 from .evaluation import evaluate as evaluate
 from .files import describe_model as describe_model
 from .files import load_model as load_model

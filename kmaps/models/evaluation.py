@@ -66,6 +66,9 @@ class Evaluation:
         Each class against all other rows, by its scores; NaN without rows of both.
     calibration : Calibration or None
         The calibration of the probabilities, if there are any.
+    n_contradicted : int or None
+        Rows in which another class is more probable than the predicted one, if there are
+        probabilities; by a temperature there are none.
     """
 
     classes: NDArray
@@ -77,6 +80,7 @@ class Evaluation:
     roc_auc: NDArray[np.float64]
     average_precision: NDArray[np.float64]
     calibration: Calibration | None = None
+    n_contradicted: int | None = None
 
     @property
     def labels(self) -> NDArray:
@@ -155,7 +159,29 @@ def evaluate(
         roc_auc=np.array([auc for auc, _ in ranked]),
         average_precision=np.array([average for _, average in ranked]),
         calibration=None if probabilities is None else calibration(truth, probabilities),
+        n_contradicted=None if probabilities is None else count_contradicted(scores, probabilities),
     )
+
+
+def count_contradicted(scores: ArrayLike, probabilities: ArrayLike) -> int:
+    """Return in how many rows another class is more probable than the predicted one.
+
+    Parameters
+    ----------
+    scores : array-like, shape (n,) or (n, K)
+        The decision function, whose largest score is the predicted class.
+    probabilities : array-like, shape (n, K)
+        The probabilities of the classes.
+
+    Returns
+    -------
+    int
+        The number of such rows. Sigmoids and isotonic curves, which each class has of its own, may
+        order classes otherwise than the scores do.
+    """
+    given = np.asarray(probabilities, np.float64)
+    predicted = winners(np.asarray(scores, np.float64))
+    return int((given[np.arange(len(given)), predicted] < given.max(axis=1)).sum())
 
 
 def _check(y: NDArray, scores: NDArray, classes: NDArray) -> None:

@@ -297,9 +297,12 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
         return self.n_outputs_
 
 
-def mean_width(X: AnyMatrix, kernel: str, gamma: float = 1.0) -> float:
-    """Return the σ whose square is the mean squared distance between rows."""
-    return width_of(mean_squared_distance(X, kernel=kernel, gamma=gamma))
+def mean_width(X: AnyMatrix, kernel: str, gamma: float = 1.0, *, robust: bool = False) -> float:
+    """Return the σ whose square is the mean squared distance between rows.
+
+    ``robust`` leaves out a row that alone makes it much larger, as `mean_squared_distance` does.
+    """
+    return width_of(mean_squared_distance(X, kernel=kernel, gamma=gamma, robust=robust))
 
 
 def _uniform(of: LandmarkMap, X: AnyMatrix, m: int, random: RandomState) -> AnyMatrix:
@@ -319,10 +322,20 @@ def _centres(of: LandmarkMap, X: AnyMatrix, m: int, random: RandomState) -> AnyM
             f"the centres of k-means are dense, and {m:,} with {X.shape[1]:,} features do not fit "
             "into memory: choose landmarks='uniform'"
         )
+    pool = _pool(X, m, random)
+    if issparse(pool):
+        n, d = pool.shape
+        check_room(
+            f"{n:,} rows of {d:,} features, among which k-means looks for landmarks, take",
+            pool.dtype.itemsize * n * d,
+            lambda free: "choose landmarks='uniform'",
+        )
+        # k-means rounds otherwise on sparse rows, and would find other centres.
+        pool = pool.toarray()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # warns of fewer than m different rows
         clusters = KMeans(m, init="random", n_init=1, max_iter=_ROUNDS, random_state=random)
-        found = clusters.fit(_pool(X, m, random)).cluster_centers_
+        found = clusters.fit(pool).cluster_centers_
     # Between bytes, distances of intersection are fast.
     step = byte_step(SampleMatrix.check(X, "X")) if of.kernel == "exp-intersection" else 0
     if step:

@@ -4,7 +4,8 @@ The widths have σ² = D̄² / t with the mean squared distance D̄² between tr
 4 and 8; the grid grows on the side of its best value, two powers of two at a time, by the rule that
 :mod:`kmaps.models.choice` has for C: until the best is inside, or the edge is flat. At each width C
 is chosen by that rule, or is as given, and the width counts by its best C; of equally good widths
-the widest is chosen. Distances are computed once for all widths and folds.
+the widest is chosen. Distances are computed once for all widths and folds. A row that alone makes
+D̄² more than 20 % larger is left out of it, with a warning.
 """
 
 import warnings
@@ -136,7 +137,9 @@ def choose_width(
         X = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], order="C")
     weights = check_sample_weight(sample_weight, X.shape[0])
     gamma = vars(model).get("gamma", 1.0)
-    mean = mean_width(X, model.kernel, gamma) if model.sigma in (None, choice.AUTO) else model.sigma
+    mean = model.sigma
+    if mean in (None, choice.AUTO):
+        mean = mean_width(X, model.kernel, gamma, robust=mean == choice.AUTO)
     check_positive("sigma", mean, note=", None or 'auto'")
     chosen = choice.stratified_sample(y, samples, random_state)
     X, y, weights = X[chosen], np.asarray(y)[chosen], weights[chosen]

@@ -132,3 +132,19 @@ def test_certain_rows_and_unknown_labels():
     assert np.isnan(calibration([2], [[0.5, 0.5]]).log_loss)
     with pytest.raises(InputError, match="1 labels, 2 rows of probabilities"):
         calibration([0], [[1.0, 0.0]] * 2)
+
+
+def test_rows_whose_most_probable_class_is_another_are_counted():
+    """Sigmoids of each class cross; a softmax of the scores has their order."""
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(300, 3))
+    sigmoids = 1 / (1 + np.exp(-(scores * [0.5, 2, 4] + [0, 1, -1])))
+    sigmoids /= sigmoids.sum(axis=1, keepdims=True)
+    softmax = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
+    y = np.arange(300) % 3
+    found = evaluate(y, scores, [0, 1, 2], sigmoids)
+    assert found.n_contradicted == (sigmoids.argmax(axis=1) != scores.argmax(axis=1)).sum() > 0
+    assert evaluate(y, scores, [0, 1, 2], softmax).n_contradicted == 0
+    assert evaluate(y, scores, [0, 1, 2]).n_contradicted is None
+    tie = np.full((1, 2), 0.5)
+    assert evaluate([1], [0.5], [0, 1], tie).n_contradicted == 0

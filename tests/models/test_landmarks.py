@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 from contract import TO_A_TOLERANCE, contract
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, csr_matrix, issparse
 from scipy.special import xlogy
 from sklearn.kernel_approximation import Nystroem
 from threadpoolctl import threadpool_limits
@@ -291,3 +291,17 @@ def test_distances_are_outputs():
     fitted = LandmarkMap("exp-chi2", 20, sigma=0.7).fit(X)
     np.testing.assert_allclose(narrow.of_distances(squared), fitted.transform(X), atol=1e-3)
     assert feature_map.sigma_ != 0.7
+
+
+@pytest.mark.parametrize("landmarks", ["kmeans", "uniform", "rpcholesky"])
+@pytest.mark.parametrize("kernel", ["exp-chi2", "rbf"])
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_sparse_rows_have_the_landmarks_of_dense_ones(landmarks, kernel, index):
+    rng = np.random.default_rng(3)
+    dense = np.where(rng.random((150, 12)) < 0.3, rng.gamma(1.0, size=(150, 12)), 0)
+    dense = dense.astype(np.float32)
+    sparse = csr_matrix(dense)
+    sparse.indices, sparse.indptr = sparse.indices.astype(index), sparse.indptr.astype(index)
+    both = [LandmarkMap(kernel, 20, landmarks).fit(rows).landmarks_ for rows in (dense, sparse)]
+    found = [rows.toarray() if issparse(rows) else rows for rows in both]
+    np.testing.assert_array_equal(*found)

@@ -1,0 +1,63 @@
+"""A row far from all others: what the width of an exponential kernel makes of it."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+from sklearn.datasets import load_digits
+
+from kmaps import KernelSVC, KernelSVCCV, LandmarkMap, LandmarkSVC, RandomFourierMap
+from kmaps.models import choose_width
+
+RNG = np.random.default_rng(0)
+X = RNG.gamma(1.0, size=(200, 4))
+Y = np.where((X[:, 0] > 1) == (X[:, 1] > 1), "same", "other")
+FAR = X.copy()
+FAR[17] = 1e3
+OF_FAR = r"^row 17 of X alone makes the mean squared distance"
+
+
+def mean_squared(rows):
+    """The mean over pairs of different rows, plainly."""
+    squared = np.array([[((x - y) ** 2).sum() for y in rows] for x in rows])
+    return squared.sum() / (len(rows) * (len(rows) - 1))
+
+
+@pytest.mark.parametrize("rows", [FAR, csr_matrix(FAR)], ids=["dense", "csr"])
+@pytest.mark.parametrize(
+    "model", [LandmarkSVC("rbf", 50, C=10.0), KernelSVCCV("rbf", C=10.0)], ids=str
+)
+def test_the_search_for_a_width_starts_without_it(model, rows):
+    with pytest.warns(UserWarning, match=OF_FAR):
+        found = model.fit(rows, Y)
+    start = found.sigma_ / found.width_choice_.fractions[found.width_choice_.chosen] ** 0.5
+    assert start**2 == pytest.approx(mean_squared(np.delete(FAR, 17, axis=0)), rel=1e-4)
+    assert found.score(X, Y) > 0.8
+
+
+def test_the_width_of_the_papers_is_the_mean_whatever_the_rows():
+    for model in (LandmarkMap("rbf", 20), RandomFourierMap(20, None), KernelSVC("rbf")):
+        with pytest.warns(UserWarning, match=OF_FAR):
+            sigma = model.fit(FAR, Y).sigma_
+        assert sigma**2 == pytest.approx(mean_squared(FAR), rel=1e-4)
+
+
+def test_two_rows_that_are_far_from_each_other_too():
+    far = FAR.copy()
+    far[[60, 80]] = [[900.0], [1500.0]]
+    with pytest.warns(UserWarning, match="so do 2 others"):
+        choice = choose_width(LandmarkSVC("rbf", 20, C=1.0), far, Y)
+    start = choice.sigma / choice.fractions[choice.chosen] ** 0.5
+    plain = np.delete(far, [17, 60, 80], axis=0)
+    assert start**2 == pytest.approx(mean_squared(plain), rel=1e-4)
+
+
+def test_no_row_of_these_is_one():
+    """Few rows, heavy tails, and digits."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        for rows in (RNG.lognormal(0, 1, (500, 20)), X[:19] * np.arange(19)[:, None]):
+            LandmarkMap("exp-chi2", 5).fit(rows)
+        for kernel in ("exp-chi2", "exp-js", "exp-intersection", "rbf"):
+            LandmarkMap(kernel, 5).fit(load_digits().data)
