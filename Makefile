@@ -17,8 +17,8 @@ test test-one test-slow test-all soak test-oldest test-portable: export PYTHONDO
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
 
-run: $(VENV)/.installed ## Install, compile, then run the quickstart experiment and print its table
-	$(BIN)/kmaps warmup
+run: $(VENV)/.installed-run ## Install what it needs, run the quickstart experiment and print its table
+	@echo "make: running the quickstart experiment; its loops are compiled on the way, once" >&2
 	$(BIN)/kmaps run quickstart
 
 reproduce: $(VENV)/.installed ## Run every experiment, resuming: hours (PRESET=small: minutes)
@@ -88,8 +88,15 @@ build: clean $(VENV)/.installed ## Build the wheel and the source distribution i
 clean: ## Delete build products (a stale build/ would ship deleted modules)
 	rm -rf build dist *.egg-info
 
-$(VENV)/.installed: pyproject.toml | check-machine
+$(VENV)/.installed-run: pyproject.toml | check-machine
+	@echo "make: making an environment in $(VENV)" >&2
 	$(PYTHON) -m venv $(VENV)
+	@echo "make: installing kmaps with LIBLINEAR and LIBSVM, which the C++ compiler builds" >&2
+	$(BIN)/pip install --editable '.[solvers]' >&2
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.installed-run
+	@echo "make: installing what tests and checks need besides" >&2
 	$(BIN)/pip install --editable '.[dev]' >&2
 	@touch $@
 
