@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from importlib.util import find_spec
 from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -173,10 +174,13 @@ def say_imports(
     from kmaps.bench.run.plan import imports_of
 
     cells = KINDS[experiment.kind].cells(experiment)
-    parts = []
-    for one in imports_of(cells, experiment, allow, allow_code):
-        flag = "--allow-code" if one.folder else f"--allow {one.package}"
-        needs = "" if one.is_allowed else f", needs {flag}"
-        parts.append(f"{one.package} ({one.folder or 'installed'}{needs})")
-    if parts and not quiet:
-        say(f"rows of this experiment import code: {', '.join(parts)}", err=True)
+    packages = []
+    for item in imports_of(cells, experiment, allow, allow_code):
+        place = item.folder or "installed"
+        if not item.folder and find_spec(item.package) is None:
+            place = "not installed"
+        flag = "--allow-code" if item.folder else f"--allow {item.package}"
+        needs = "" if item.is_allowed else f", needs {flag}"
+        packages.append(f"{item.package} ({place}{needs})")
+    if packages and not quiet:
+        say(f"rows of this experiment import code: {', '.join(packages)}", err=True)

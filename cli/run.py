@@ -1,6 +1,6 @@
 """``kmaps run``: run an experiment and record every cell."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -240,7 +240,8 @@ def command(
     if dry_run:
         from kmaps.bench.run.plan import published_folder
 
-        _list_cells(checked, out, only, published_folder(Path(name).stem, preset), quiet)
+        published = published_folder(Path(name).stem, preset)
+        _list_cells(checked, out, only, published, quiet, allow=allow, allow_code=allow_code)
         return
     from kmaps.bench.run.runner import run
     from kmaps.cli.progress import cell_bar, say_compiling
@@ -302,12 +303,23 @@ def _show(outcome: "RunResult", kind: str) -> None:
 
 
 def _list_cells(
-    experiment: "Experiment", out: Path, only: Sequence[str], published: Path, quiet: bool
+    experiment: "Experiment",
+    out: Path,
+    only: Sequence[str],
+    published: Path,
+    quiet: bool,
+    *,
+    allow: Collection[str],
+    allow_code: bool,
 ) -> None:
-    """Print the cells of a run and their states; refuse all that the run would refuse."""
+    """Print the cells of a run and their states; refuse all that the run would refuse.
+
+    Rows whose imports are not allowed are listed, but not imported.
+    """
     from kmaps.bench.kinds import KINDS
     from kmaps.bench.records.columns import cell_name
-    from kmaps.bench.run.plan import of_rows, plan, records_of
+    from kmaps.bench.run.plan import allowed_cells, of_rows, plan, records_of
+    from kmaps.bench.run.runner import check_cells
 
     cells = of_rows(plan(experiment), only)
     unchecked = ""
@@ -318,6 +330,9 @@ def _list_cells(
     status = {record["key"]: record["status"] for record in records_of(out)}
     words = {"ok": "done", "failed": "failed", None: "to do"}
     states = {key: words[status.get(key)] for key in cells}
+    new_cells = [cell for key, cell in cells.items() if states[key] == "to do"]
+    allowed = allowed_cells(new_cells, experiment, allow, allow_code)
+    check_cells(allowed, experiment, allow, allow_code)
     for key, cell in cells.items():
         say(f"{states[key]:6}  {cell_name(cell.columns)}")
     if quiet:

@@ -56,7 +56,8 @@ def test_commands_say_it_too(tmp_path, monkeypatch):
         "rows out"
     )
     assert refused("run", "quickstart", "--only", "exact").startswith("cells need libsvm-official")
-    kmaps("run", "quickstart", "--dry-run")
+    assert refused("run", "quickstart", "--dry-run") == refused("run", "quickstart")
+    kmaps("run", "ldefm-table1", "--dry-run")
 
 
 @pytest.mark.parametrize(

@@ -91,6 +91,20 @@ def imports_of(
     return imports
 
 
+def allowed_cells(
+    cells: Iterable[Cell], experiment: Experiment, allow: Collection[str], allow_code: bool
+) -> list[Cell]:
+    """Return the cells without imports, or with imports that the user allowed."""
+    cells = list(cells)
+    imports = imports_of(cells, experiment, allow, allow_code)
+    refused = {item.package for item in imports if not item.is_allowed}
+    return [
+        cell
+        for cell in cells
+        if not is_third_party(cell.row.method) or _package(cell.row.method) not in refused
+    ]
+
+
 def importable(
     cells: Collection[Cell], experiment: Experiment, allow: Collection[str], allow_code: bool
 ) -> Path | None:

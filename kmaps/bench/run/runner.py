@@ -1,7 +1,7 @@
 """Running an experiment of any kind: plan its cells, measure those without a record."""
 
 from collections import Counter
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -177,10 +177,9 @@ def run(
             is_redefined = write_definition(folder, definition, experiment.folder)
         if todo:
             workers = CellWorkers.of(jobs, threads, client)
-            code = importable(todo.values(), experiment, allow, allow_code)
-            check_estimators(todo.values(), experiment, code)
-            if client is None:  # workers of a cluster check it
-                check_solvers(kind, todo.values())
+            code = check_cells(
+                todo.values(), experiment, allow, allow_code, on_cluster=client is not None
+            )
             with compiled_threads(workers.threads * (workers.jobs if client is None else 1)):
                 kind.prepare(todo.values(), skip_bad=skip_bad, progress=extracted)
             if definition:
@@ -202,6 +201,23 @@ def run(
     wanted_records = latest(records, wanted)
     n_missing = len(wanted) - len(wanted_records)
     return RunResult(wanted_records, len(new), n_missing, is_redefined)
+
+
+def check_cells(
+    cells: Collection[Cell],
+    experiment: Experiment,
+    allow: Collection[str],
+    allow_code: bool,
+    *,
+    on_cluster: bool = False,
+) -> Path | None:
+    """Refuse cells that cannot be measured: code that nobody allowed, estimators that cannot be
+    made, solvers that are not installed; return the folder of the allowed modules."""
+    folder = importable(cells, experiment, allow, allow_code)
+    check_estimators(cells, experiment, folder)
+    if not on_cluster:  # its workers check it
+        check_solvers(KINDS[experiment.kind], cells)
+    return folder
 
 
 def _kind_of(experiment: Experiment, skip_bad: bool) -> Kind:

@@ -99,7 +99,10 @@ def test_what_cannot_be_made_is_told_before_anything_runs(kmaps, folder):
         "beside/wrong.yaml:12:17: classifiers[2].estimator: estimator own_methods.Brakes: "
         "own_methods has no 'Brakes', did you mean 'Breaks'?",
     ]
-    # What is only listed runs none of it.
+    # A dry run refuses the same.
+    listed = kmaps("run", name, "--out", "other", "--allow-code", "--quiet", "--dry-run", code=2)
+    assert listed.stderr == refused.stderr
+    # What is only listed runs none of it that is not allowed.
     (folder / "beside/own_methods.py").write_text("raise SystemExit(70)")
     listed = kmaps("run", "beside/mine.yaml", "--dry-run")
     assert "own_methods.Roots" in listed.stdout
@@ -192,3 +195,20 @@ def test_kinds_without_rows_of_others_say_so():
     text = "experiment: t\nkind: toy\nmaps: [{estimator: a.b}]\nradius: 0.5\nside: 5\nC: 1\n"
     told = "maps[0].estimator: this kind has no third-party rows"
     assert mistakes(text) == [f"e.yaml:3:9: {told}"]
+
+
+ABSENT = """\
+experiment: absent
+dataset: {name: digits, train: 20, test: 10}
+reductions: [ovr]
+classifiers: [{estimator: no_such_package.Trees}]
+C: 1
+"""
+
+
+def test_a_package_that_is_not_installed_is_not_called_installed(kmaps, folder):
+    (folder / "absent.yaml").write_text(ABSENT)
+    listed = kmaps("run", "absent.yaml", "--dry-run")
+    assert "no_such_package (not installed, needs --allow no_such_package)" in listed.stderr
+    refused = kmaps("run", "absent.yaml", "--dry-run", "--allow", "no_such_package", code=2)
+    assert "there is no module 'no_such_package'" in refused.stderr
