@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from kmaps.cli.completing import datasets, names
-from kmaps.cli.flags import say
+from kmaps.cli.flags import megabytes, say
 from kmaps.cli.progress import byte_bar
 from kmaps.errors import DataError
 
@@ -82,5 +82,5 @@ def _line(done: "Download", verify: bool) -> str:
     if status == "present":
         status = "already present"
         proof = "ok" if verify else "as verified earlier (--verify repeats it)"
-    size = f"{done.size / 1e6:.1f} MB"
+    size = megabytes(done.size)
     return f"{done.name}: {status}, {size}, sha256 {done.digest} {proof}, {done.folder}"

@@ -112,6 +112,21 @@ def refuse_options(names: Collection[str], reason: str) -> None:
             raise ConfigError(f"{max(option.opts, key=len)}: {reason}")
 
 
+def megabytes(n_bytes: float) -> str:
+    """Return a size in MB, or in kB and bytes where MB would hide it.
+
+    Examples
+    --------
+    >>> megabytes(2_345_000), megabytes(45_000), megabytes(512)
+    ('2.3 MB', '45.0 kB', '512 bytes')
+    """
+    if n_bytes < 1000:
+        return f"{n_bytes:.0f} bytes"
+    if n_bytes < 100_000:
+        return f"{n_bytes / 1000:.1f} kB"
+    return f"{n_bytes / 1e6:.1f} MB"
+
+
 def few_of(texts: Sequence[str]) -> str:
     """Return the first texts, joined, and the number of the others."""
     more = [f"and {len(texts) - _FEW} more"] * (len(texts) > _FEW)

@@ -10,7 +10,7 @@ import click
 from kmaps.bench.report.forms import aligned
 from kmaps.cli.array_files import look_for, seekable
 from kmaps.cli.completing import files
-from kmaps.cli.flags import refuse_run, say
+from kmaps.cli.flags import megabytes, refuse_run, say
 from kmaps.errors import ConfigError, one_line
 
 _SHOWN = 10  # classes, or names of features
@@ -114,7 +114,7 @@ def _status(root: Path, manifest: Any) -> str:
         stamped_files(root, manifest.name, manifest.digest)
     except DataError as error:
         return str(error)
-    return f"present, {manifest.size / 1e6:.1f} MB"
+    return f"present, {megabytes(manifest.size)}"
 
 
 def _installation_lines(state: dict[str, Any]) -> dict[str, str]:

@@ -3,9 +3,10 @@
 import json
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from math import inf
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -18,7 +19,7 @@ from kmaps.cli.array_files import as_input_error, compiling, once_each_warning
 from kmaps.cli.cluster import cluster as cluster_option
 from kmaps.cli.cluster import connected, train_there
 from kmaps.cli.completing import files, kernels, names
-from kmaps.cli.flags import Number, say
+from kmaps.cli.flags import Number, megabytes, say
 from kmaps.cli.map_options import MapCommand
 from kmaps.cli.progress import stage_bars
 from kmaps.errors import ConfigError, InputError
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
 _NOT_THERE = ("folds", "hold_out", "input_format", "zero_based", "header", "n_features", "memory")
 """Options without a meaning on a cluster."""
+
+_OTHER_FORMATS = (".pkl", ".pickle", ".joblib", ".onnx", ".pt", ".h5", ".json")
+"""Ends of names of other programs' models."""
 
 
 class TrainCommand(MapCommand):
@@ -71,8 +75,10 @@ class Costs(click.ParamType):
     cls=TrainCommand,
     groups={
         "Files": "labels label_column input_format zero_based n_features force",
-        "Model": "map_name kernel multiclass n_levels sigma n_landmarks probability calibrate",
-        "Training": "costs folds hold_out loss penalty class_weight smooth bias tol max_iter seed",
+        "Model": "map_name kernel regression multiclass n_levels sigma n_landmarks probability "
+        "calibrate",
+        "Training": "costs folds hold_out loss epsilon penalty class_weight smooth bias tol "
+        "max_iter seed",
         "Computation": "memory threads cluster",
         "Output": "as_json quiet",
     },
@@ -98,10 +104,10 @@ Examples:
     "costs",
     type=Costs(),
     metavar="C[,C…]|auto|path|plateau",
-    default="1",
     help="Weight of the loss. Several values are compared by cross-validation; `auto` extends the "
     "grid 0.1 to 10 until the best is inside; `path` is `auto` on warm starts, and stops when the "
-    "accuracy has fallen; `plateau` goes on for two decades above a flat top.",
+    "accuracy has fallen; `plateau` goes on for two decades above a flat top. [default: 1; auto "
+    "with an exponential kernel and with --regression]",
 )
 @click.option(
     "--folds",
@@ -116,7 +122,22 @@ Examples:
     help="Hold out this part of the rows, drawn class by class, and measure the accuracy on them.",
 )
 @click.option(
-    "--loss", default="hinge", help="Loss: hinge, squared_hinge, or logistic for models on codes."
+    "--regression/--no-regression",
+    default=None,
+    help="Predict numbers, or take each different number for a class. [default: classes; labels of "
+    "many different numbers are refused]",
+)
+@click.option(
+    "--loss",
+    metavar="NAME",
+    help="Loss: hinge, squared_hinge, or logistic for models on codes; of a regression "
+    "epsilon_insensitive or squared_epsilon_insensitive. [default: the first of them]",
+)
+@click.option(
+    "--epsilon",
+    type=Number(0),
+    metavar="NUMBER",
+    help="Largest error of a regression without cost, in the unit of the labels. [default: 0.1]",
 )
 @click.option(
     "--multiclass",
@@ -205,9 +226,10 @@ def command(
     labels: str | None,
     label_column: str | None,
     kernel: str | None,
-    costs: list[float] | str,
+    costs: list[float] | str | None,
     folds: int | None,
     hold_out: float | None,
+    regression: bool | None,
     settings: tuple[tuple[str, Any], ...],
     seed: int,
     n_features: int | None,
@@ -241,10 +263,21 @@ def command(
     memory = renamed.pop("memory", memory)
     options = {name: parameters.pop(name) for name in training.MODEL_NAMES} | renamed
     save = partial(_save, target, force=force, as_json=as_json)
-    describe = partial(training.model_of_options, map_name, kernel, parameters, options, seed)
+    describe = partial(
+        training.model_of_options,
+        map_name,
+        kernel,
+        parameters,
+        options,
+        seed,
+        regression=bool(regression),
+    )
     if cluster is not None:
         with connected(cluster, *_NOT_THERE) as client, as_input_error(), once_each_warning(quiet):
-            there = train_there(source, describe(), costs, labels, label_column, client, quiet)
+            if regression:
+                raise ConfigError("--regression: not with --cluster; leave it out")
+            model = describe()
+            there = train_there(source, model, costs or [1.0], labels, label_column, client, quiet)
         return save(*there)
     with array_files.labelled_rows(
         source,
@@ -258,7 +291,11 @@ def command(
         quiet=quiet,
     ) as (reader, y):
         model = describe()
-        facts = _trained(model, reader, y, costs, folds, hold_out, seed, memory, quiet)
+        chosen = _usual_costs(model) if costs is None else costs
+        train = _trainer(regression)
+        facts = _trained(train, model, reader, y, chosen, folds, hold_out, seed, memory, quiet)
+        if costs is None and chosen == "auto" and not quiet:
+            say("note: C was chosen as by -C auto; -C 1 trains with one value", err=True)
         record = training.record_of(
             model,
             facts,
@@ -278,10 +315,35 @@ def _check_target(target: str, sources: list[str | None], force: bool, as_json: 
         from kmaps.io import refuse_terminal
 
         refuse_terminal("a model")
+    suffix = Path(target).suffix.lower()
+    if suffix in _OTHER_FORMATS:
+        raise InputError(
+            f"{target}: models are .npz files, got a name that ends in {suffix}; name the file "
+            f"{Path(target).with_suffix('.npz')}"
+        )
     array_files.check_paths(target, sources, force)
 
 
+def _usual_costs(model: Any) -> list[float] | str:
+    """Return the values of C without -C: one for classes on codes, else the rule that finds it."""
+    from kmaps.svm import CodedSVC
+
+    return [1.0] if isinstance(model, CodedSVC) else "auto"
+
+
+def _trainer(regression: bool | None) -> Callable[..., dict[str, Any]]:
+    """Return the function that trains; without a word on it, many numbers are no classes."""
+    from kmaps.models import train_model, train_regression
+
+    if regression:
+        return train_regression
+    if regression is None:
+        return partial(train_model, check_labels=training.refuse_many_numbers)
+    return train_model
+
+
 def _trained(
+    train: Callable[..., dict[str, Any]],
     model: Any,
     reader: "Reader",
     y: Any,
@@ -294,12 +356,11 @@ def _trained(
 ) -> dict[str, Any]:
     """Train on the rows of a file and return the facts; no time includes compiling."""
     from kmaps.io import LabelledRows
-    from kmaps.models import train_model
 
     with once_each_warning(quiet), stage_bars(quiet=quiet) as report, compiling(quiet) as compiled:
         rows = LabelledRows(reader, y, memory=int(memory * 1e6), progress=report)
         try:
-            facts = train_model(
+            facts = train(
                 model,
                 rows,
                 costs,
@@ -336,27 +397,37 @@ def _save(
 
 
 def _summary(facts: dict[str, Any], target: str) -> str:
-    what = f"{facts['rows']:,} rows of {facts['features']:,} features, {facts['classes']} classes: "
+    """Return the facts about a training as lines."""
+    kinds = "a regression" if facts["classes"] is None else f"{facts['classes']} classes"
+    what = f"{facts['rows']:,} rows of {facts['features']:,} features, {kinds}: "
     if "sigma" in facts:
-        kind = "landmarks" if "n_landmarks" in facts else "frequencies"
+        unit = "landmarks" if "n_landmarks" in facts else "frequencies"
         what += (
-            f"{facts[f'n_{kind}']:,} {kind} at sigma {facts['sigma']:.3g}, "
-            f"{facts['encoded_bytes'] / 1e6:.1f} MB, {facts['encode_s']:.1f} s"
+            f"{facts[f'n_{unit}']:,} {unit} at sigma {facts['sigma']:.3g}, "
+            f"{megabytes(facts['encoded_bytes'])}, {facts['encode_s']:.1f} s"
         )
     else:
-        what += f"{facts['codes_bytes'] / 1e6:.1f} MB of codes, {facts['code_s']:.1f} s"
+        what += f"{megabytes(facts['codes_bytes'])} of codes, {facts['code_s']:.1f} s"
     lines = [what]
     if facts["index_base"] is not None:
         lines.append(f"indices count from {facts['index_base']} (--zero-based)")
     for tried in facts["cv"]:
         mark = ", chosen" if tried["C"] == facts["C"] and len(facts["cv"]) > 1 else ""
-        accuracy = f"{100 * tried['accuracy']:.2f} % in {facts['folds']}-fold cross-validation"
-        lines.append(f"C = {tried['C']:g}: {accuracy}{mark}")
+        score = f"{_score(tried)} in {facts['folds']}-fold cross-validation"
+        lines.append(f"C = {tried['C']:g}: {score}{mark}")
     end = f"trained with C = {facts['C']:g} in {facts['train_s']:.1f} s"
     if "duality_gap" in facts:
         end += f" to a duality gap of {facts['duality_gap']:.1e} of the objective"
     lines.append(end)
     if facts["hold_out"]:
         held = facts["hold_out"]
-        lines.append(f"accuracy {100 * held['accuracy']:.2f} % of {held['rows']:,} rows held out")
-    return "\n".join([*lines, f"{target}: {facts['model_bytes'] / 1e6:.1f} MB"])
+        score = _score(held) if "r2" in held else f"accuracy {_score(held)}"
+        lines.append(f"{score} of {held['rows']:,} rows held out")
+    return "\n".join([*lines, f"{target}: {megabytes(facts['model_bytes'])}"])
+
+
+def _score(measured: dict[str, Any]) -> str:
+    """Return an accuracy in percent, or R²."""
+    if "r2" in measured:
+        return "R² –" if measured["r2"] is None else f"R² {measured['r2']:.4f}"
+    return f"{100 * measured['accuracy']:.2f} %"

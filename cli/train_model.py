@@ -1,5 +1,6 @@
 """The model that the options of ``kmaps train`` describe."""
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,8 +12,10 @@ from kmaps.cli.map_options import build_maps, map_options
 from kmaps.errors import ConfigError, suggest
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from kmaps.models import LandmarkSVC, RandomFeatureSVC
-    from kmaps.svm import CodedSVC
+    from kmaps.svm import CodedSVC, CodedSVR
 
 DEFAULT_KERNEL = "chi2"
 
@@ -48,6 +51,7 @@ class Width(click.ParamType):
 
 MODEL_NAMES = (
     "loss",
+    "epsilon",
     "multiclass",
     "class_weight",
     "penalty",
@@ -63,8 +67,12 @@ MODEL_NAMES = (
 )
 """Options of the model. A parameter of a map with one of these names goes into ``--map``."""
 
+_REGRESSION = ("loss", "epsilon", "n_levels", "bias", "tol", "max_iter")
 _CODED_ALONE = ("penalty", "calibrate", "smooth", "n_levels")
 _EXPONENTIAL_ALONE = ("sigma", "n_landmarks")
+_MOST_FRACTIONS = 20  # classes that are numbers with fractions, without a question
+_MOST_NUMBERS = 50  # classes that are whole numbers, if they are
+_MOST_PART = 0.1  # of the rows or more
 _FOR_EXPONENTIAL = "is only for exponential kernels, such as exp-chi2"
 
 
@@ -103,24 +111,34 @@ def model_of_options(
     map_parameters: dict[str, Any],
     model_parameters: dict[str, Any],
     seed: int,
-) -> "CodedSVC | LandmarkSVC | RandomFeatureSVC":
+    *,
+    regression: bool = False,
+) -> "CodedSVC | CodedSVR | LandmarkSVC | RandomFeatureSVC":
     """Return the unfitted model of a kernel, or of a map and its parameters.
 
     ``map_text`` is the name of a map, with parameters as ``NAME:PARAMETER=VALUE,…`` if need be;
     in ``model_parameters`` None, and False, stand for options that were not given.
     """
     from kmaps.maps import RandomFeatures, Tabulated
-    from kmaps.svm import CodedSVC
+    from kmaps.svm import CodedSVC, CodedSVR
 
     options = {
         name: value
         for name, value in model_parameters.items()
         if value is not None and value is not False
     }
+    if regression:
+        others = [name for name in MODEL_NAMES if name not in _REGRESSION]
+        _refuse(others, options, "is not for --regression")
+        make_coded: Callable[..., Any] = CodedSVR
+    else:
+        _refuse(["epsilon"], options, "is only for --regression")
+        options.setdefault("loss", "hinge")
+        make_coded = CodedSVC
     if map_text is None:
         _refuse(_EXPONENTIAL_ALONE, options, _FOR_EXPONENTIAL)
         _refuse_map_penalty(options, "the exact kernel")
-        return CodedSVC(kernel or DEFAULT_KERNEL, random_state=seed, **options)
+        return make_coded(kernel or DEFAULT_KERNEL, random_state=seed, **options)
     map_name = map_text.partition(":")[0]
     names = {option.name for option in map_options(map_name)}
     if kernel and "kernel" not in names:
@@ -139,7 +157,12 @@ def model_of_options(
         if "sigma" in names and options.get("sigma") != "auto":
             options.pop("sigma", None)
         _refuse(_EXPONENTIAL_ALONE, options, _FOR_EXPONENTIAL)
-        return CodedSVC(feature_map, random_state=seed, **options)
+        return make_coded(feature_map, random_state=seed, **options)
+    if isinstance(feature_map, RandomFeatures) and regression:
+        raise ConfigError(
+            f"--regression: is for additive kernels and maps, not for {map_name}: leave "
+            "--kernel and --map out, or choose chi2"
+        )
     if isinstance(feature_map, RandomFeatures):
         return _random_features(map_name, feature_map.get_params(), options)
     raise ConfigError(f"--map {map_name}: has no tables, but training on codes needs them")
@@ -171,7 +194,7 @@ def _random_features(
     )
 
 
-def _refuse(names: tuple[str, ...], options: dict[str, Any], reason: str) -> None:
+def _refuse(names: Iterable[str], options: dict[str, Any], reason: str) -> None:
     for name in names:
         if name in options:
             raise ConfigError(f"--{name.replace('_', '-')}: {reason}")
@@ -181,6 +204,24 @@ def _refuse_map_penalty(options: dict[str, Any], what: str) -> None:
     """Refuse a number, which is the penalty of a map, where no map has one."""
     if isinstance(options.get("penalty"), int):
         raise ConfigError(f"--penalty {options['penalty']}: expected l1 or l2 for {what}")
+
+
+def refuse_many_numbers(y: "NDArray") -> None:
+    """Refuse labels that may be the numbers of a regression or classes, and name both."""
+    if y.dtype.kind not in "iuf":
+        return
+    import numpy as np
+
+    different = np.unique(y)
+    fractions = bool((different % 1).any())
+    n_classes = len(different)
+    if (fractions and n_classes > _MOST_FRACTIONS) or (
+        n_classes > _MOST_NUMBERS and n_classes > _MOST_PART * len(y)
+    ):
+        raise ConfigError(
+            f"the labels are {n_classes:,} different numbers in {len(y):,} rows: give --regression "
+            "to predict numbers (CodedSVR), or --no-regression if each number is a class"
+        )
 
 
 def record_of(

@@ -59,6 +59,7 @@ def write_user_method(folder):
 def test_commands_run(tmp_path):
     np.save(tmp_path / "histograms.npy", np.random.default_rng(0).random((50, 8)))
     np.save(tmp_path / "labels.npy", np.arange(50) % 2)
+    np.save(tmp_path / "targets.npy", np.load(tmp_path / "histograms.npy").sum(axis=1))
     write_user_data(tmp_path)
     write_user_method(tmp_path)
     # The quickstart is there already, which `run` resumes; another test starts from nothing.

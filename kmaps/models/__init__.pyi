@@ -32,6 +32,7 @@ from .page import explanation as explanation
 from .predictor import Predictor as Predictor
 from .predictor import load_predictor as load_predictor
 from .random_features import RandomFeatureSVC as RandomFeatureSVC
+from .regression import train_regression as train_regression
 from .training import train_model as train_model
 from .training import training_facts as training_facts
 from .training import training_record as training_record

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kmaps.models.mapped_svc import MappedSVC
 
 Report = Callable[[str, int, int], None]  # (name of a stage, part done, total)
-_FOLDS = 3
+FOLDS = 3
 _WIDTH_ROWS = 5000
 
 _SIZES = ("n_frequencies", "n_landmarks", "model_bytes")
@@ -37,6 +37,7 @@ def train_model(
     folds: int | None = None,
     hold_out: float | None = None,
     seed: int = 0,
+    check_labels: Callable[[NDArray], object] = lambda y: None,
     report: Report = lambda stage, done, total: None,
     clock: Callable[[], float] = perf_counter,
 ) -> dict[str, Any]:
@@ -53,6 +54,8 @@ def train_model(
     folds, hold_out, seed
         Parts of the rows in cross-validation, three by default; the part of the rows of each class
         that is only used to measure the accuracy; the seed that draws both.
+    check_labels : callable
+        Called with the labels once all rows are read; may refuse them.
     report, clock : callable
         As `Report`; returns seconds.
 
@@ -65,9 +68,12 @@ def train_model(
     start = clock()
     with showing(report):
         if not isinstance(model, CodedSVC) and model.sigma == AUTO:
-            model.set_params(sigma=_width(model, source, costs, folds, hold_out, seed))
+            model.set_params(
+                sigma=_width(model, source, costs, folds, hold_out, seed, check_labels)
+            )
         rows: Any = model.prepare_rows(source)
     y = source.labels()
+    check_labels(y)
     held = None
     if hold_out is not None:
         members, left_out = _parts(y, hold_out, seed)
@@ -77,9 +83,9 @@ def train_model(
     with showing(report):
         compared = _choose_c(model, rows, y, costs, folds, seed)
         chosen = clock()
-        unfinished = _fit(model, rows, y)
+        unfinished = fit_and_warn(model, rows, y)
     trained = clock()
-    facts = training_facts(model, len(rows), compared, (folds or _FOLDS) if compared else None)
+    facts = training_facts(model, len(rows), compared, (folds or FOLDS) if compared else None)
     if held is not None:
         accuracy = float(np.mean(model.predict(held[0]) == held[1]))
         facts["hold_out"] = {"rows": len(held[1]), "accuracy": accuracy}
@@ -125,6 +131,7 @@ def _width(
     folds: int | None,
     hold_out: float | None,
     seed: int,
+    check_labels: Callable[[NDArray], object],
 ) -> float:
     """Return the width that is chosen on some thousand of the rows that are not held out."""
     from kmaps.models.mapped_rows import single
@@ -133,6 +140,7 @@ def _width(
     for _ in source.blocks():
         pass  # the labels are known after all rows were read
     y = source.labels()
+    check_labels(y)
     members = np.arange(len(y)) if hold_out is None else _parts(y, hold_out, seed)[0]
     chosen = np.sort(members[stratified_sample(y[members], _WIDTH_ROWS, seed)])
     found, start = [], 0
@@ -141,7 +149,7 @@ def _width(
         found += [single(block[inside])] if len(inside) else []
         start += block.shape[0]
     choice = choose_width(
-        model, stacked(found), y[chosen], costs, cv=folds or _FOLDS, random_state=seed
+        model, stacked(found), y[chosen], costs, cv=folds or FOLDS, random_state=seed
     )
     return choice.sigma
 
@@ -156,7 +164,7 @@ def _parts(y: NDArray, part: float, seed: int) -> tuple[NDArray[np.intp], NDArra
     return members, left_out
 
 
-def _fit(model: "CodedSVC | MappedSVC", rows: Any, y: NDArray) -> list[str]:
+def fit_and_warn(model: Any, rows: Any, y: NDArray) -> list[str]:
     """Train; return the problems that did not converge, which are warned of as well."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -174,7 +182,7 @@ def _choose_c(
     if single and folds is None:
         model.set_params(C=costs[0])
         return []
-    folds = folds or _FOLDS
+    folds = folds or FOLDS
     # A choice compares models that stop early; what a single C reaches is measured as it trains.
     if isinstance(model, CodedSVC) and not single:
         choice = choose_along_path(model, rows, y, costs, cv=folds, random_state=seed)

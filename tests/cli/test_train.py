@@ -9,8 +9,17 @@ import pytest
 import scipy.sparse as sp
 from commands import kmaps, refused
 from sklearn.datasets import dump_svmlight_file
+from sklearn.metrics import r2_score
 
-from kmaps import CodedSVC, CodedSVCCV, RandomFeatureSVC, SplineMap, __version__, load_model
+from kmaps import (
+    CodedSVC,
+    CodedSVCCV,
+    CodedSVR,
+    RandomFeatureSVC,
+    SplineMap,
+    __version__,
+    load_model,
+)
 from kmaps.io import LabelledRows, data_digest, open_reader
 from kmaps.models import along_c, choose_along_path, cross_validate
 from kmaps.models.choice import stratified_sample
@@ -37,7 +46,7 @@ def train(*args, **options):
         ("--smooth 0.1", CodedSVC(smooth=0.1)),
         ("--kernel js --probability sigmoid", CodedSVC("js", probability="sigmoid")),
         (
-            "--kernel exp-js -m 20 --sigma 0.5 --order 2 --probability sigmoid",
+            "--kernel exp-js -m 20 --sigma 0.5 --order 2 --probability sigmoid -C 1",
             RandomFeatureSVC("exp-js", 20, order=2, sigma=0.5, probability="sigmoid"),
         ),
         (
@@ -84,7 +93,7 @@ def test_a_parameter_of_a_map_that_is_called_like_an_option_of_the_model():
 def test_labels_and_scores_are_those_of_the_model():
     np.save("words.npy", WORDS)
     result = train("in.npy", "m.npz", "--labels", "words.npy", "-C", "3")
-    assert result.stdout.startswith("90 rows of 6 features, 3 classes: 0.0 MB of codes, ")
+    assert result.stdout.startswith("90 rows of 6 features, 3 classes: 1.3 kB of codes, ")
     assert "trained with C = 3 in " in result.stdout
     expected = CodedSVC(C=3.0).fit(X, WORDS)
     predicted = expected.predict(X)
@@ -290,3 +299,66 @@ def test_memory_is_bounded_by_the_codes(tmp_path):
             assert (done.code, done.stderr) == (0, "")
             assert done.peak_kb < 400_000
     assert (np.load("out.npy") == np.load("labels.npy")).all()
+
+
+NUMBERS = X.sum(axis=1) + RNG.normal(0, 0.1, 90)
+
+
+def test_a_regression_is_the_librarys():
+    np.save("n.npy", NUMBERS)
+    options = ["--labels", "n.npy", "--regression"]
+    told = train("in.npy", "m.npz", *options, "-C", 3, "--epsilon", 0.05, "--kernel", "js").stdout
+    assert "90 rows of 6 features, a regression" in told
+    expected = CodedSVR("js", C=3.0, epsilon=0.05).fit(X, NUMBERS)
+    np.testing.assert_array_equal(load_model("m.npz").predict(X), expected.predict(X))
+    # Without -C the rule finds it: by R², on rows left out.
+    facts = json.loads(
+        train("in.npy", "c.npz", *options, "--hold-out", 0.2, "--json", "--quiet").stdout
+    )
+    scores = {tried["C"]: tried["r2"] for tried in facts["cv"]}
+    assert scores[facts["C"]] > max(scores.values()) - 0.05
+    assert len(scores) > 4
+    assert facts["hold_out"]["rows"] == 18
+    assert facts["hold_out"]["r2"] > 0.8
+    order = np.random.default_rng(0).permutation(90)
+    held, rest = np.sort(order[:18]), np.sort(order[18:])
+    model = load_model("c.npz")
+    again = CodedSVR(C=facts["C"]).fit(X[rest], NUMBERS[rest])
+    np.testing.assert_allclose(model.predict(X), again.predict(X), atol=0.02)
+    score = r2_score(NUMBERS[held], model.predict(X[held]))
+    assert facts["hold_out"]["r2"] == pytest.approx(score)
+    for wrong in ("--multiclass ovo", "--kernel exp-chi2", "--loss hinge", "--penalty l1"):
+        refused("train", "in.npy", "no.npz", *options, *wrong.split())
+    refused("train", *OURS, "--epsilon", 1)
+
+
+def test_a_model_is_not_written_under_the_name_of_another_format():
+    for name in ("m.pkl", "m.joblib", "m.onnx"):
+        assert ".npz" in refused("train", "in.npy", name, *OURS[2:])
+
+
+def test_many_numbers_are_classes_only_when_it_is_said():
+    np.save("n.npy", NUMBERS)
+    message = refused("train", "in.npy", "m.npz", "--labels", "n.npy")
+    assert "90 different numbers in 90 rows" in message
+    assert "--regression" in message
+    assert "--no-regression" in message
+    np.save("ids.npy", np.arange(90) // 2)
+    train("in.npy", "m.npz", "--labels", "ids.npy")
+    np.save("ids.npy", np.arange(90))
+    train("in.npy", "m.npz", "--labels", "ids.npy", "--no-regression", "--force")
+    assert len(load_model("m.npz").classes_) == 90
+
+
+def test_c_of_an_exponential_kernel_is_chosen_unless_it_is_named():
+    options = ["--kernel", "exp-chi2", "-m", 20]
+    told = train(*OURS, *options)
+    assert "-C auto" in told.stderr
+    train("in.npy", "auto.npz", *OURS[2:], *options, "-C", "auto")
+    models = [load_model(name) for name in ("m.npz", "auto.npz")]
+    assert models[0].C == models[1].C
+    np.testing.assert_array_equal(*(model.decision_function(X) for model in models))
+    train("in.npy", "one.npz", *OURS[2:], *options, "-C", 1)
+    assert load_model("one.npz").C == 1
+    train("in.npy", "chi2.npz", *OURS[2:])
+    assert load_model("chi2.npz").C == 1
