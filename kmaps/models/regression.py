@@ -14,8 +14,9 @@ from kmaps.models.choice import (
     Choice,
     Places,
     along_c,
-    checked_grid,
     choice_of,
+    first_values,
+    rule_of,
     scores_along_c,
 )
 from kmaps.models.training import FOLDS, Report, fit_and_warn
@@ -44,8 +45,8 @@ def train_regression(
     source : object
         An object with ``blocks()``, ``sample()`` and ``labels()``, such as `kmaps.io.LabelledRows`;
         the labels are the targets, numbers.
-    costs : list of float or "auto"
-        Values of C; several are compared by R², and one is when ``folds`` are given.
+    costs : list of float or the name of a rule
+        Values of C, or "auto", "path" or "plateau"; several are compared by R², and one is when ``folds`` are given.
     folds : int, optional
         Parts of the rows in cross-validation, three by default.
     hold_out : float, optional
@@ -124,7 +125,7 @@ def _choose_c(
     model: CodedSVR, rows: Any, y: NDArray, costs: list[float] | str, folds: int, seed: int
 ) -> Choice:
     """Compare values of C by R² on rows left out, each once, in random folds."""
-    checked_grid(costs)
+    first_values(costs)
     if len(y) < folds:
         raise InputError(f"{len(y)} samples cannot be cut into folds={folds}: use fewer folds")
     fold = np.random.default_rng(seed).permutation(len(y)) % folds
@@ -138,7 +139,7 @@ def _choose_c(
         parts,
         lambda truth, predicted: 1 - (truth - predicted) ** 2 / variance,
     )
-    return choice_of(scores, extended=isinstance(costs, str))
+    return choice_of(scores, rule_of(costs))
 
 
 def _r2(truth: NDArray, predicted: NDArray) -> float | None:
