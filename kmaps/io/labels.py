@@ -360,6 +360,16 @@ def label_line(label: object) -> str:
 
     Control characters, and blanks at the ends, which readers of text drop, become escapes.
 
+    Parameters
+    ----------
+    label : object
+        A label; anything but a str is shown as it is.
+
+    Returns
+    -------
+    str
+        A text without line breaks and control characters.
+
     Examples
     --------
     >>> print(label_line("two\nlines "))
@@ -390,6 +400,16 @@ def label_texts(classes: NDArray) -> list[str]:
     characters, and blanks at the ends, are escapes in all of them, and a backslash is doubled, so
     that different classes have different texts. :func:`typed_labels` finds the class of a text.
 
+    Parameters
+    ----------
+    classes : ndarray, shape (K,)
+        Different labels.
+
+    Returns
+    -------
+    list of str
+        The K texts.
+
     Examples
     --------
     >>> label_texts(np.array(["a", "b c"])), label_texts(np.array([1, 2]))
@@ -406,6 +426,16 @@ def label_texts(classes: NDArray) -> list[str]:
 
 def formula_labels(classes: NDArray) -> list[str]:
     """Return the classes that a spreadsheet may take for a formula; a number such as -1 is none.
+
+    Parameters
+    ----------
+    classes : ndarray, shape (K,)
+        Labels.
+
+    Returns
+    -------
+    list of str
+        The texts, as `label_texts` has them, that begin with = + - or @.
 
     Examples
     --------

@@ -36,6 +36,13 @@ class PredictionWriter:
     Text files have a line per row: labels are written as `kmaps.io.label_texts` has them, and
     `kmaps.io.read_labels` with the classes gives them back.
 
+    Parameters
+    ----------
+    writer : Writer
+        The writer of the format.
+    classes : ndarray or None
+        The labels of the model; None for a regression.
+
     Tables have the columns label, score:CLASS and proba:CLASS; ``.npz`` has the arrays labels,
     scores, proba and classes; ``.npy`` and svmlight's format have the one table.
     """
@@ -55,7 +62,15 @@ class PredictionWriter:
                 self._classes = np.array(texts)
 
     def write(self, labels: NDArray, tables: Tables) -> None:
-        """Append the labels (n,), and the tables that there are."""
+        """Append predictions of some rows.
+
+        Parameters
+        ----------
+        labels : ndarray, shape (n,)
+            The predicted labels, or numbers.
+        tables : dict of ndarray
+            ``scores``, (n, 1) or (n, K), and ``proba``, (n, K), those that were asked for.
+        """
         if isinstance(self._writer, NpzWriter):
             for what, values in {"labels": labels, **tables}.items():
                 self._writer.append(what, values)

@@ -231,7 +231,19 @@ class CsvWriter(Writer):
 
 
 def csv_line(values: Sequence[object]) -> str:
-    """Return values as a line of a ``.csv``, with its end; texts as `label_line` has them."""
+    """Return values as a line of a ``.csv``, with its end.
+
+    Parameters
+    ----------
+    values : sequence
+        Numbers and texts; None is an empty field.
+
+    Returns
+    -------
+    str
+        The fields, texts as `label_line` has them, in quotes where they need them or may be taken
+        for a formula.
+    """
     return ",".join(map(_field, values)) + "\n"
 
 
