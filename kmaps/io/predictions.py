@@ -36,15 +36,15 @@ class PredictionWriter:
     Text files have a line per row: labels are written as `kmaps.io.label_texts` has them, and
     `kmaps.io.read_labels` with the classes gives them back.
 
+    Tables have the columns label, score:CLASS and proba:CLASS; ``.npz`` has the arrays labels,
+    scores, proba and classes; ``.npy`` and svmlight's format have the one table.
+
     Parameters
     ----------
     writer : Writer
         The writer of the format.
     classes : ndarray or None
         The labels of the model; None for a regression.
-
-    Tables have the columns label, score:CLASS and proba:CLASS; ``.npz`` has the arrays labels,
-    scores, proba and classes; ``.npy`` and svmlight's format have the one table.
     """
 
     def __init__(self, writer: Writer, classes: NDArray | None) -> None:

@@ -29,7 +29,7 @@ def packaged(tiny, monkeypatch):
 
 def test_one_line_per_dataset(packaged, tmp_path):
     done = run("tiny", "--mirror", packaged.folder)
-    known = f"0.0 MB, sha256 {packaged.manifest.digest}"
+    known = f"83 bytes, sha256 {packaged.manifest.digest}"
     assert done.stdout == f"tiny: downloaded, {known} ok, {tmp_path}/cache/tiny\n"
     assert done.stderr == ""
     assert run("--all").stdout.startswith(f"tiny: already present, {known} as verified earlier")
