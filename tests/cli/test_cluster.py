@@ -178,7 +178,7 @@ LABELLED = "train rows.npy m.npz --labels labels.npy "
             "--label-column king: expected one of bin0, bin1",
         ),
         (LABELLED + "-C 1,2", "-C: give one value with --cluster; choose it on a part of the rows"),
-        (LABELLED + "--smooth 5", "smooth=5: not for clusters; leave it out"),
+        (LABELLED + "--smooth 5", "--smooth 5.0: not for clusters; leave it out"),
         (LABELLED + "--folds 3", "--folds: not with --cluster; leave it out"),
     ],
 )
