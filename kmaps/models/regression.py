@@ -46,7 +46,8 @@ def train_regression(
         An object with ``blocks()``, ``sample()`` and ``labels()``, such as `kmaps.io.LabelledRows`;
         the labels are the targets, numbers.
     costs : list of float or the name of a rule
-        Values of C, or "auto", "path" or "plateau"; several are compared by R², and one is when ``folds`` are given.
+        Values of C, or "auto", "path" or "plateau"; several are compared by R², and one is when
+        ``folds`` are given.
     folds : int, optional
         Parts of the rows in cross-validation, three by default.
     hold_out : float, optional
