@@ -61,11 +61,11 @@ def check_whole(
 
 def check_whole_list(name: str, value: object, low: int) -> None:
     """Refuse a parameter that is not a tuple of different whole numbers, all at least ``low``."""
-    values: tuple[Any, ...] = value if isinstance(value, tuple) else ()
-    whole = len(values) > 0 and all(is_whole(v, low) for v in values)
-    if not (whole and len(set(values)) == len(values)):
-        given = list(value) if isinstance(value, tuple) else value
-        raise _unexpected(name, given, f"a list of different whole numbers of at least {low}")
+    is_list = isinstance(value, tuple) and len(value) > 0
+    if is_list and all(is_whole(v, low) for v in value) and len(set(value)) == len(value):
+        return
+    shown = list(value) if isinstance(value, tuple) else value
+    raise _unexpected(name, shown, f"a list of different whole numbers of at least {low}")
 
 
 def check_number(
@@ -82,8 +82,8 @@ def check_number(
     if is_number(value) and above < value < below and at_least <= value <= at_most:
         return
     limits = {"above": above, "of at least": at_least, "below": below, "at most": at_most}
-    said = ", ".join(f"{words} {limit:g}" for words, limit in limits.items() if np.isfinite(limit))
-    raise _unexpected(name, value, f"a number {said}{note}")
+    wordings = [f"{words} {limit:g}" for words, limit in limits.items() if np.isfinite(limit)]
+    raise _unexpected(name, value, f"a number {', '.join(wordings)}{note}")
 
 
 def check_positive(name: str, value: object, note: str = "", *, or_none: bool = False) -> None:
@@ -92,11 +92,11 @@ def check_positive(name: str, value: object, note: str = "", *, or_none: bool = 
         raise _unexpected(name, value, f"a positive number{note}")
 
 
-def check_choice(name: str, value: object, known: Iterable[str]) -> None:
-    """Refuse a parameter that is none of the known words."""
-    words = list(known)
+def check_choice(name: str, value: object, choices: Iterable[str]) -> None:
+    """Refuse a parameter that is none of the words to choose from."""
+    words = list(choices)
     if not (isinstance(value, str) and value in words):
-        *first, last = map(repr, words)
+        *first, last = [repr(word) for word in words]
         raise _unexpected(name, value, f"{', '.join(first)} or {last}{suggest(value, words)}")
 
 
@@ -115,9 +115,10 @@ def check_seed(name: str, value: object) -> None:
 
 
 def _unexpected(name: str, value: object, expected: str) -> ConfigError:
-    given = repr(value)
-    shown = given if len(given) <= _LONGEST else f"{given[:_LONGEST]}…"
-    return ConfigError(f"{name}={shown}: expected {expected}")
+    text = repr(value)
+    if len(text) > _LONGEST:
+        text = f"{text[:_LONGEST]}…"
+    return ConfigError(f"{name}={text}: expected {expected}")
 
 
 def refuse_not_finite(values: NDArray) -> None:
@@ -169,8 +170,8 @@ def room_for_rows(n: int, width: int, dtype: DTypeLike, what: str = "outputs") -
     row_bytes = width * np.dtype(dtype).itemsize
 
     def remedy(free: int) -> str:
-        fit = free // row_bytes
-        return f"{fit:,} rows at a time fit" if fit else f"no row fits, choose fewer {what}"
+        n_rows = free // row_bytes
+        return f"{n_rows:,} rows at a time fit" if n_rows else f"no row fits, choose fewer {what}"
 
     check_room(f"{n:,} rows of {width:,} {what} take", n * row_bytes, remedy)
     return np.empty((n, width), dtype)

@@ -96,7 +96,8 @@ def gram(
             check_positive("sigma", sigma)
         from kmaps.mercer import user_gram
 
-        return user_gram(kernel, *_check_pair(X, Y), sigma)
+        rows, columns = _check_pair(X, Y)
+        return user_gram(kernel, rows, columns, sigma)
     return _named_gram(X, Y, kernel, gamma, sigma)
 
 
@@ -135,13 +136,13 @@ def _named_gram(
         sigma = width_of(_mean_distance(rows, base, 1000, 0))
     else:
         check_positive("sigma", sigma)
-    enough = None
+    least_part = None
     if quick:
-        # With K(x, x) = r σ² an error grows as r · exp(-enough · r), which is largest at e · _WIDE.
+        # With K(x, x) = r σ² an error grows as r · exp(-part · r), which is largest at e · _WIDE.
         largest = _own_products(rows if columns is None else columns, base[1]).max()
         r = np.clip(largest / sigma / sigma, _WIDE, np.e * _WIDE)
-        enough = max(float(np.log(r / _WIDE) / r), _LEAST)
-    return _Pairs(rows, columns, base, "exponential", enough, sigma, quick).matrix()
+        least_part = max(float(np.log(r / _WIDE) / r), _LEAST)
+    return _Pairs(rows, columns, base, "exponential", least_part, sigma, quick).matrix()
 
 
 def _own_products(
@@ -274,7 +275,8 @@ def _outliers(squared: NDArray[np.float32]) -> tuple[list[int], float]:
 
 
 def _check_pair(X: AnyMatrix, Y: AnyMatrix | None) -> tuple[SampleMatrix, SampleMatrix | None]:
-    rows, columns = SampleMatrix.check(X, "X"), None if Y is None else SampleMatrix.check(Y, "Y")
+    rows = SampleMatrix.check(X, "X")
+    columns = None if Y is None else SampleMatrix.check(Y, "Y")
     if columns is not None and columns.n_features != rows.n_features:
         raise InputError(
             f"X has {rows.n_features} features and Y has {columns.n_features}: give equal widths"
@@ -306,12 +308,15 @@ class _Pairs:
         Y: SampleMatrix | None,
         base: tuple[str, float],
         form: str,
-        enough: float | None = None,
+        least_part: float | None = None,
         sigma: float = 0.0,
         quick: bool = False,
     ) -> None:
         kernel, self.gamma = base
-        self.X, self.Y, self.symmetric, self.form = X, X if Y is None else Y, Y is None, form
+        self.X = X
+        self.Y = X if Y is None else Y
+        self.symmetric = Y is None
+        self.form = form
         largest = max(self.X.largest, self.Y.largest)
         # Below 2^-900 everything is zero in float32, whatever the factor.
         exponent = max(int(np.frexp(largest)[1]), -900)
@@ -321,25 +326,26 @@ class _Pairs:
             raise InputError(
                 f"values as large as {largest:.3g} overflow the kernel matrix: scale the data down"
             )
-        distance = form != "kernel"
         self.sigma = sigma
         self.sums = sums_of(
             kernel,
             self.gamma,
             self.X,
             self.Y,
-            distance=distance,
-            enough=enough,
-            sigma=sigma * quick,
+            distance=form != "kernel",
+            least_part=least_part,
+            sigma=sigma if quick else 0.0,
         )
         power = min(np.log2(self.sums.largest) - exponent, 1000)
-        self.factor, self.unit = 2.0**power, float(np.exp2(-self.gamma * power))
+        self.factor = 2.0**power
+        self.unit = float(np.exp2(-self.gamma * power))
 
     def matrix(self) -> NDArray[np.float32]:
         """Compute the matrix: a block of rows against one panel of columns after the other."""
         out = room_for_rows(len(self.X), len(self.Y), np.float32, "kernel values")
-        rows, columns, target = self.X, self.Y, out
-        if not self.symmetric and _walking_cost(self.Y, self.X) < _walking_cost(self.X, self.Y):
+        if self.symmetric or _walking_cost(self.X, self.Y) <= _walking_cost(self.Y, self.X):
+            rows, columns, target = self.X, self.Y, out
+        else:
             rows, columns, target = self.Y, self.X, out.T
         # The diagonal: K(x, x), a distance of 0, or its exponential.
         diagonal: NDArray = np.full(len(rows), float(self.form == "exponential"))
@@ -378,17 +384,19 @@ def _walking_cost(walked: SampleMatrix, others: SampleMatrix) -> float:
 
 def _block_sizes(rows: SampleMatrix, columns: SampleMatrix) -> tuple[int, int]:
     """Return how many rows make a block, and how many columns a panel, a divisor of it."""
-    wanted = min(_BLOCK_VALUES / columns.stored_per_row, len(columns) / 16, 4 * loops.LANES)
-    panel = max(int(wanted) // loops.LANES, 1) * loops.LANES
-    wanted = min(_BLOCK_VALUES / rows.stored_per_row, _BLOCK_ROWS)
-    return max(int(wanted) // panel, 1) * panel, panel
+    n_columns = min(_BLOCK_VALUES / columns.stored_per_row, len(columns) / 16, 4 * loops.LANES)
+    panel = max(int(n_columns) // loops.LANES, 1) * loops.LANES
+    n_rows = min(_BLOCK_VALUES / rows.stored_per_row, _BLOCK_ROWS)
+    block = max(int(n_rows) // panel, 1) * panel
+    return block, panel
 
 
 def _store_symmetric(
     target: NDArray, block: NDArray, start: int, left: int, diagonal: NDArray
 ) -> None:
     """Write the part of a block on and below the diagonal, and its mirror image."""
-    first, right = start, left + block.shape[1]
+    first = start
+    right = left + block.shape[1]
     if start <= left:
         square = np.tril(block[left - start : right - start], -1)
         square += square.T

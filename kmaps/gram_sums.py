@@ -29,7 +29,7 @@ _LOOPS = {
 }
 
 _SPARSE = 1 / 2  # part of the values of CSR rows that is stored where distances are differences
-ENOUGH = 1 / 4  # the least part of K(x, x) + K(y, y) that a difference must keep
+LEAST_PART = 1 / 4  # of K(x, x) + K(y, y): what a difference must keep
 _EMPTY = 1 / 16  # part of the values of rows of bytes that is not zero where loops suit better
 _VECTOR = 64  # bytes
 _MOST_BYTES = 1 << 23  # whose differences have a sum of 31 bits
@@ -49,14 +49,14 @@ def sums_of(
     Y: SampleMatrix,
     *,
     distance: bool,
-    enough: float | None = None,
+    least_part: float | None = None,
     sigma: float = 0.0,
 ) -> "Sums":
     """Return the sums of an additive kernel, or of its squared distances.
 
     Blocks of rows have their ``dtype``, scaled to ``largest``; ``pack`` may change a block.
-    Distances are differences of which ``enough`` is left; by default where that is faster and exact
-    to the last digits. With ``sigma`` they need no more digits than the exponential shows.
+    Distances are differences of which ``least_part`` is left; by default where that is faster and
+    exact to the last digits. With ``sigma`` they need no more digits than the exponential shows.
     """
     if kernel == "intersection" and gamma == 1:
         step = byte_step(X, Y)
@@ -67,8 +67,10 @@ def sums_of(
             squares = _Squares(gamma, X, Y, sigma)
             if squares.spread <= _MOST_SPREAD:
                 return squares
-        if enough is not None or _few_common(X, Y):
-            return _Differences(kernel, gamma, X, Y, ENOUGH if enough is None else enough)
+        if least_part is None and _few_common(X, Y):
+            least_part = LEAST_PART
+        if least_part is not None:
+            return _Differences(kernel, gamma, X, Y, least_part)
         return _Distances(kernel, gamma, X, Y)
     if kernel == "hellinger":
         return _MatrixProduct(gamma, X, Y)
@@ -87,22 +89,27 @@ class _Loop:
         self, kernel: str, gamma: float, X: SampleMatrix, Y: SampleMatrix, *, single: bool
     ) -> None:
         self.code, self.scale = _LOOPS[kernel]
-        self.gamma, self.signed = gamma, X.signed or Y.signed
+        self.gamma = gamma
+        self.signed = X.signed or Y.signed
         self.weighted = gamma != 1 and self.code != entries.SQUARES
         # Weights and powers of them multiply values once more.
-        held = min(66, 100 / gamma) if self.weighted else 66
-        self.dtype: type[np.floating] = (
-            np.float32 if single and _range(X, Y) <= held else np.float64
-        )
+        single_range = min(66, 100 / gamma) if self.weighted else 66
+        self.dtype: type[np.floating] = np.float64
+        if single and _range(X, Y) <= single_range:
+            self.dtype = np.float32
         centred = not self.weighted and self.code != entries.JS  # js needs logarithms near zero
-        self.largest = 2.0 ** ((40 if self.dtype is np.float32 else 300) * centred)
-        held = 645 if centred else 900 / max(gamma, 1)
-        self.smallest = 0.0 if self.dtype is np.float32 else self.largest * 2.0**-held
+        self.largest = 1.0
+        if centred:
+            self.largest = 2.0**40 if self.dtype is np.float32 else 2.0**300
+        self.smallest = 0.0
+        if self.dtype is np.float64:
+            double_range = 645 if centred else 900 / max(gamma, 1)
+            self.smallest = self.largest * 2.0**-double_range
         # A chunk has some 96 values of a row: a loop worth starting, a short sum and, of dense
         # rows, a tile of 24 KB, within a core's first cache; of doubles, half as many.
-        wanted = 96 if self.dtype is np.float32 else 48
-        chunk = wanted * X.n_features / min(X.filled_per_row, Y.filled_per_row)
-        self.width = int(np.clip(chunk, wanted, 2048))
+        n_values = 96 if self.dtype is np.float32 else 48
+        chunk = n_values * X.n_features / min(X.filled_per_row, Y.filled_per_row)
+        self.width = int(np.clip(chunk, n_values, 2048))
 
     def context(self) -> AbstractContextManager:
         """Return the context that has to hold while blocks are multiplied."""
@@ -112,13 +119,22 @@ class _Loop:
         # Never 0: a value of zero is none.
         smallest = block.dtype.type(max(self.smallest, np.finfo(self.dtype).smallest_subnormal))
         if sparse.issparse(block):
-            rows = block.indptr, block.indices, block.data, block.shape[1]
-            index, value, bounds = entries.pack_csr(*rows, self.width, smallest, signed)
+            index, value, bounds = entries.pack_csr(
+                block.indptr,
+                block.indices,
+                block.data,
+                block.shape[1],
+                self.width,
+                smallest,
+                signed,
+            )
         else:
             index, value, bounds = entries.pack_dense(block, self.width, smallest, signed)
-        none = np.empty(0, self.dtype)
-        log = np.log2(value) if self.code == entries.JS else none
-        weight = value ** self.dtype((self.gamma - 1) / 2) if self.weighted else none
+        log = weight = np.empty(0, self.dtype)
+        if self.code == entries.JS:
+            log = np.log2(value)
+        if self.weighted:
+            weight = value ** self.dtype((self.gamma - 1) / 2)
         return Entries(index, value, log, weight, bounds, self.width)
 
     def pack(self, block: AnyMatrix) -> Any:
@@ -133,10 +149,12 @@ class _Loop:
 
         With the ``zeros`` of `walk` the sums are distances.
         """
-        shape = walk[0].bounds.shape[1] - 1, others[0].bounds.shape[1] - 1
+        n_walked = walk[0].bounds.shape[1] - 1
+        n_others = others[0].bounds.shape[1] - 1
+        shape = (n_walked, n_others)
         same = np.zeros(shape)
-        for a, b, covers in zip(walk, others, zeros or [None, None], strict=False):
-            loops.add_sums(self.code, a, b, covers, skip, same)
+        for k, (a, b) in enumerate(zip(walk, others, strict=True)):
+            loops.add_sums(self.code, a, b, zeros[k] if zeros else None, skip, same)
         if len(walk) == 1:
             return same, None
         crossed = np.zeros(shape)
@@ -208,10 +226,10 @@ class _Differences(_Distances):
     """
 
     def __init__(
-        self, kernel: str, gamma: float, X: SampleMatrix, Y: SampleMatrix, enough: float
+        self, kernel: str, gamma: float, X: SampleMatrix, Y: SampleMatrix, least_part: float
     ) -> None:
         super().__init__(kernel, gamma, X, Y)
-        self.enough = enough
+        self.least_part = least_part
 
     def pack(self, block: AnyMatrix) -> _Block:
         """Return the forms of a block, which may be changed."""
@@ -224,7 +242,9 @@ class _Differences(_Distances):
         out, crossed = self._sums(walk.entries, others.entries, skip)
         if crossed is not None:
             out -= crossed / self.scale
-        n_lost = loops.subtract(out, 2 * self.scale, walk.norms, others.norms, self.enough, skip)
+        n_lost = loops.subtract(
+            out, 2 * self.scale, walk.norms, others.norms, self.least_part, skip
+        )
         if n_lost > _FEW * out.size:
             return super().__call__(walk, others, skip)
         if n_lost:
@@ -268,17 +288,18 @@ class _Squares(_MatrixProduct):
     """
 
     def __init__(self, gamma: float, X: SampleMatrix, Y: SampleMatrix, sigma: float) -> None:
-        self.dtype, self.single = np.float64, False
-        self.gamma, self.largest = gamma, 2.0 ** np.frexp(max(X.largest, Y.largest))[1]
-        some = Y.matrix[:: len(Y) // _FEW_ROWS].astype(np.float64)
-        self.centre = _raise_signed(some, gamma / 2).mean(axis=0)
-        near = self.centre.astype(np.float32)
-        largest = 0.0
-        for at in range(0, len(Y), _FEW_ROWS):
-            rows = _raise_signed(Y.block(at, at + _FEW_ROWS, 1.0, np.float32), gamma / 2)
-            rows -= near
-            largest = max(largest, float(np.einsum("ij,ij->i", rows, rows).max()))
-        self.spread = largest / sigma / sigma
+        self.dtype = np.float64
+        self.gamma = gamma
+        self.largest = 2.0 ** np.frexp(max(X.largest, Y.largest))[1]
+        sample = Y.matrix[:: len(Y) // _FEW_ROWS].astype(np.float64)
+        self.centre = _raise_signed(sample, gamma / 2).mean(axis=0)
+        centre = self.centre.astype(np.float32)
+        largest_norm = 0.0
+        for start in range(0, len(Y), _FEW_ROWS):
+            rows = _raise_signed(Y.block(start, start + _FEW_ROWS, 1.0, np.float32), gamma / 2)
+            rows -= centre
+            largest_norm = max(largest_norm, float(np.einsum("ij,ij->i", rows, rows).max()))
+        self.spread = largest_norm / sigma / sigma
         self.single = self.spread <= _SINGLE_SPREAD
 
     def pack(self, block: NDArray) -> tuple[NDArray, NDArray[np.float64]]:
@@ -288,12 +309,14 @@ class _Squares(_MatrixProduct):
 
     def __call__(self, rows: Any, others: Any, skip: int) -> NDArray[np.float64]:
         """Return the distances; a matrix product has nothing to skip."""
-        (x, x_norms), (y, y_norms) = rows, others
+        x, x_norms = rows
+        y, y_norms = others
         out = x_norms[:, None] + y_norms
-        y = y + y
+        twice_y = y + y
         # Long sums in single precision would lose digits.
-        for at in range(0, x.shape[1], _SUMMED):
-            out -= x[:, at : at + _SUMMED] @ y[:, at : at + _SUMMED].T
+        for start in range(0, x.shape[1], _SUMMED):
+            features = slice(start, start + _SUMMED)
+            out -= x[:, features] @ twice_y[:, features].T
         return np.maximum(out, 0, out=out)
 
 
@@ -304,24 +327,32 @@ class _Bytes(_MatrixProduct):
 
     def __init__(self, X: SampleMatrix, Y: SampleMatrix, step: float, distance: bool) -> None:
         self.largest = 2.0 ** np.frexp(max(X.largest, Y.largest))[1]
-        self.step, self.distance = step, distance
+        self.step = step
+        self.distance = distance
 
     def pack(self, block: NDArray) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
         """Return the bytes of a block, in rows of whole vectors, and their sums."""
-        codes = np.zeros((len(block), -(-block.shape[1] // _VECTOR) * _VECTOR), np.uint8)
+        n_vectors = -(-block.shape[1] // _VECTOR)
+        codes = np.zeros((len(block), n_vectors * _VECTOR), np.uint8)
         codes[:, : block.shape[1]] = np.rint(block / self.step)
         return codes, codes.sum(axis=1, dtype=np.int64)
 
     def __call__(self, rows: Any, others: Any, skip: int) -> NDArray[np.float64]:
         """Return the sums over all pairs; with a skip, garbage above the diagonal."""
-        (x, x_sums), (y, y_sums) = rows, others
+        x, x_sums = rows
+        y, y_sums = others
         out = byte_distances(x, y, skip)
-        return self.step * (out if self.distance else (x_sums[:, None] + y_sums - out) / 2)
+        if not self.distance:
+            out = (x_sums[:, None] + y_sums - out) / 2
+        return self.step * out
 
 
 def byte_step(*matrices: SampleMatrix) -> float:
     """Return 1 or 1/255 if the rows are dense, of whole numbers of it up to 255; or else 0."""
-    return next((s for s in (1.0, 1 / 255) if all(_are_bytes(rows, s) for rows in matrices)), 0.0)
+    for step in (1.0, 1 / 255):
+        if all(_are_bytes(rows, step) for rows in matrices):
+            return step
+    return 0.0
 
 
 def _are_bytes(rows: SampleMatrix, step: float) -> bool:
@@ -329,8 +360,11 @@ def _are_bytes(rows: SampleMatrix, step: float) -> bool:
         return False
     if not rows.filled_per_row / rows.n_features > _EMPTY or rows.n_features > _MOST_BYTES:
         return False
-    counts = (part / step for part in rows.parts())
-    return all((np.abs(part - np.rint(part)) <= _ROUNDED * part).all() for part in counts)
+    for values in rows.value_blocks():
+        counts = values / step
+        if not (np.abs(counts - np.rint(counts)) <= _ROUNDED * counts).all():
+            return False
+    return True
 
 
 def products_with_itself(block: AnyMatrix, gamma: float) -> NDArray[np.float64]:
@@ -358,7 +392,8 @@ def _few_common(X: SampleMatrix, Y: SampleMatrix) -> bool:
 
 def _range(X: SampleMatrix, Y: SampleMatrix) -> float:
     """Return the logarithm (base 2) of the largest magnitude over the smallest that is not zero."""
-    smallest, largest = min(X.smallest, Y.smallest), max(X.largest, Y.largest)
+    smallest = min(X.smallest, Y.smallest)
+    largest = max(X.largest, Y.largest)
     return float(np.log2(largest) - np.log2(smallest)) if smallest <= largest else 0.0
 
 

@@ -15,8 +15,8 @@ AnyMatrix: TypeAlias = Any  # an ndarray or a sparse matrix of SciPy, which has 
 
 def issparse(X: object) -> bool:
     """Return whether X is a sparse matrix of SciPy, which is not imported to know it."""
-    known = sys.modules.get("scipy.sparse")
-    return known is not None and known.issparse(X)
+    sparse = sys.modules.get("scipy.sparse")
+    return sparse is not None and sparse.issparse(X)
 
 
 def row_blocks(X: Any, size: int) -> Iterator[Any]:
@@ -25,13 +25,13 @@ def row_blocks(X: Any, size: int) -> Iterator[Any]:
         yield X[start : min(start + size, X.shape[0]), :]
 
 
-def stacked(parts: list[AnyMatrix]) -> AnyMatrix:
+def stacked(blocks: list[AnyMatrix]) -> AnyMatrix:
     """Return arrays, or sparse matrices as CSR, one below the other."""
-    if not issparse(parts[0]):
-        return np.concatenate(parts)
+    if not issparse(blocks[0]):
+        return np.concatenate(blocks)
     from scipy.sparse import vstack
 
-    return vstack(parts, "csr")
+    return vstack(blocks, "csr")
 
 
 def as_float(X: NDArray) -> NDArray:
@@ -54,10 +54,10 @@ def read_only(array: NDArray) -> NDArray:
 def ratio_of_sizes(X: AnyMatrix) -> float | None:
     """Return the largest magnitude in X over the smallest but zero; None if they agree."""
     values = np.asarray(X.data if issparse(X) else X, float)
-    sizes = np.abs(values[values != 0])
-    if len(sizes) == 0 or sizes.max() == sizes.min():
+    magnitudes = np.abs(values[values != 0])
+    if len(magnitudes) == 0 or magnitudes.max() == magnitudes.min():
         return None
-    return float(sizes.max() / sizes.min())
+    return float(magnitudes.max() / magnitudes.min())
 
 
 def summed(X: AnyMatrix) -> AnyMatrix:

@@ -46,7 +46,8 @@ class SampleMatrix:
             raise InputError(f"{name}: expected samples and features, got shape {matrix.shape}")
         values = matrix.data if issparse(matrix) else matrix
         # Reductions make no copy of the data, and NaN passes through both.
-        low, high = (float(values.min()), float(values.max())) if values.size else (0.0, 0.0)
+        low = float(values.min()) if values.size else 0.0
+        high = float(values.max()) if values.size else 0.0
         if not np.isfinite([low, high]).all():
             raise InputError(f"{name}: contains NaN or infinity, remove or replace them first")
         return cls(matrix, max(high, -low), low < 0)
@@ -87,11 +88,11 @@ class SampleMatrix:
     def smallest(self) -> float:
         """The smallest magnitude of a value that is not zero; infinite when there is none."""
 
-        def least(values: NDArray) -> float:
+        smallest = np.inf
+        for values in self.value_blocks():
             magnitudes = np.abs(values if values.dtype.kind == "f" else values.astype(float))
-            return float(magnitudes.min(where=magnitudes > 0, initial=np.inf))
-
-        return min(map(least, self.parts()), default=np.inf)
+            smallest = min(smallest, magnitudes.min(where=magnitudes > 0, initial=np.inf))
+        return float(smallest)
 
     @cached_property
     def is_single(self) -> bool:
@@ -99,27 +100,30 @@ class SampleMatrix:
         if float_type(self.matrix) is np.float32:
             return True
         with np.errstate(over="ignore"):
-            return all((part.astype(np.float32) == part).all() for part in self.parts())
+            return all(
+                (values.astype(np.float32) == values).all() for values in self.value_blocks()
+            )
 
-    def parts(self) -> Iterator[NDArray]:
+    def value_blocks(self) -> Iterator[NDArray]:
         """Yield the values that are stored, some at a time."""
         values = self.matrix.data if issparse(self.matrix) else self.matrix
-        step = max(1, int(2**16 / (1 if values.ndim == 1 else self.n_features)))
+        width = 1 if values.ndim == 1 else self.n_features
+        step = max(1, int(2**16 / width))
         for start in range(0, len(values), step):
             yield values[start : start + step]
 
     def block(self, start: int, stop: int, factor: float, dtype: type) -> AnyMatrix:
         """Return a new array of some rows times a factor: contiguous, of that dtype."""
-        part = self.matrix[start:stop]
+        rows = self.matrix[start:stop]
         # Single precision is twice as fast, if it can hold the factor.
-        narrow = dtype is np.float32 and 2.0**-126 <= factor < 2.0**128
-        scale = np.float32(factor) if narrow else np.float64(factor)
-        if not issparse(part):
-            return np.ascontiguousarray(part * scale, dtype)
+        fits_single = dtype is np.float32 and 2.0**-126 <= factor < 2.0**128
+        scale = np.float32(factor) if fits_single else np.float64(factor)
+        if not issparse(rows):
+            return np.ascontiguousarray(rows * scale, dtype)
         from scipy.sparse import csr_array
 
-        values = (part.data * scale).astype(dtype)
-        return csr_array((values, part.indices, part.indptr), shape=part.shape)
+        values = (rows.data * scale).astype(dtype)
+        return csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
 
 
 def _as_csr(data: "sparse.sparray | sparse.spmatrix", name: str) -> "sparse.csr_array":

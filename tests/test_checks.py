@@ -28,7 +28,7 @@ FROM_ZERO = partial(checks.check_number, at_least=0, below=1, note=", or so")
 FROM_ONE, ONE_TO_THREE = (partial(checks.check_whole, low=1, high=high) for high in (None, 3))
 LIST, WORD = (
     partial(checks.check_whole_list, low=1),
-    partial(checks.check_choice, known=("hinge", "log")),
+    partial(checks.check_choice, choices=("hinge", "log")),
 )
 CASES = [
     (FROM_ONE, [1, 10**9, np.uint8(3)], [0, 3.0, True, "3"], "a whole number of at least 1"),

@@ -58,7 +58,7 @@ class DenseSiftBow(LearnedFeature):
         if self.longest is not None:
             self.check(check_whole, "longest", low=self.smallest)
         self.check(check_number, "contrast", at_least=0)
-        self.check(check_choice, "sampling", known=SAMPLINGS)
+        self.check(check_choice, "sampling", choices=SAMPLINGS)
         self.check(check_flag, "root")
         self.check(check_whole_list, "divisions", low=1)
 
