@@ -50,9 +50,9 @@ test-portable: $(VENV)/.installed ## Run tests as if on a system that is not Lin
 
 canary: $(VENV)/.installed ## Measure a few cells of each published run again, and compare them
 	$(BIN)/kmaps download --all --quiet
-	$(BIN)/python -m tests.canary
+	$(BIN)/python -m tests.canary $(if $(THIRD),--third)
 
-mutants: $(VENV)/.installed ## Change the code in 300 places, one at a time: a test must fail (an hour; resumes)
+mutants: $(VENV)/.installed ## Change the code in 600 places, one at a time: a test must fail (an hour; resumes)
 	$(BIN)/pip install --quiet cosmic-ray==8.7.0
 	$(BIN)/kmaps warmup
 	$(BIN)/python -m tests.mutants
@@ -62,6 +62,7 @@ lint: $(VENV)/.installed ## Check format, style and types
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/codespell
+	$(BIN)/python tools/check_documents.py
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.gitlab-ci .gitlab-ci.yml
 

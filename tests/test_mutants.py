@@ -1,7 +1,5 @@
 """`make mutants` notices what tests notice, reports what they do not, and draws alike each time."""
 
-from signal import SIGPROF
-
 import pytest
 
 from tests.mutants import __main__ as mutants
@@ -34,10 +32,20 @@ def test_what_no_test_notices_needs_a_reason(tree, tmp_path_factory, monkeypatch
     tried = [same, other, mutant("while True: pass"), mutant("LIMIT = 4", "LIMIT = 3", 1)]
     given = tree, ("clamp", "test_*"), tried, tmp_path_factory.mktemp("kept")
     caught = dict(mutants.try_all(*given))
-    assert [caught[one] for one in tried] == ["", TEST, f"exit code {-SIGPROF}", TEST]
+    assert [caught[one] for one in tried] == ["", TEST, TEST, TEST]
     assert (tree / "clamp.py").read_text() == SOURCE
     monkeypatch.setattr(mutants, "run", None)
     assert dict(mutants.try_all(*given)) == caught, "what has been tried is tried again"
+    path = tree / "test_clamp.py"
+    path.write_text(path.read_text() + "\n\ndef test_more():\n    assert clamp(2) == 2\n")
+    monkeypatch.setattr(mutants, "run", lambda tree, tests, log: "".join(tests))
+    more = "test_clamp.py::test_more"
+    assert dict(mutants.try_all(*given)) == caught | {same: more}, "only what survived, by it alone"
+    path.write_text(path.read_text().replace("test_clamp", "test_other"))
+    other_test = "test_clamp.py::test_other"
+    again = dict(mutants.try_all(*given))
+    assert again[same] == more
+    assert all(other_test in again[one] for one in tried[1:]), "caught by what is gone"
 
     row = {"module": "clamp", "line": LINE, "becomes": same.becomes, "reason": "equal at 3"}
     caught |= {mutant(f"{LINE} + {k}"): TEST for k in range(6)}

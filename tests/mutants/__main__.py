@@ -1,10 +1,10 @@
 """Mutation testing: ``make mutants``, outside continuous integration.
 
-A seeded sample of changes of what decides what is published: records, the gate, intervals and
-verdicts, storage, and what solvers certify. Each is made in a copy of the tree, and a test of its
-package must fail. A survivor without a reason in `reasons.csv` is a failure, as is a reason there
-for no survivor. What was tried is kept in ``build/mutants`` until the modules or the tests of the
-package change: an interrupted run goes on where it was.
+A seeded sample of changes in each of some packages. Each change is made in a copy of the tree, and
+a test of its package must fail. A survivor without a reason in `reasons.csv` is a failure, as is a
+reason there for no survivor. What was tried is kept in ``build/mutants`` until the modules of the
+package change: an interrupted run goes on where it was, and after a change of tests only those
+changes of the code are tried again that a test caught which is no longer there as it was.
 """
 
 import csv
@@ -12,27 +12,63 @@ import json
 import os
 import shutil
 import sys
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from importlib import import_module
+from multiprocessing import get_context
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from tests.mutants.digests import Digests
 from tests.mutants.forked import Tests, measured, run
-from tests.mutants.sample import sample
+from tests.mutants.sample import Mutant, sample
 
 ROOT = Path(__file__).parents[2]
-N_MUTANTS, LEAST_CAUGHT = 300, 0.9
-PACKAGES = {  # names of modules, with wildcards, and of the tests that must notice a change in one
-    "kmaps.bench.records.*": "tests.bench.re[cp]or[dt]*.test_* tests.cli.test_check "
-    "tests.cli.test_table tests.bench.paper.test_claims tests.test_published",
-    "kmaps.bench.paper.designs kmaps.bench.paper.intervals "
-    "kmaps.bench.paper.verdicts": "tests.bench.paper.test_* "
-    "tests.bench.records.test_correct tests.test_published",
-    "kmaps.bench.work.storage": "tests.bench.work.test_*",
-    "kmaps.svm.losses kmaps.svm.grouplasso.problem kmaps.svm.coded.problem "
-    "kmaps.svm.coded.descent kmaps.svm.coded.rounds": "tests.svm.test_losses "
-    "tests.svm.coded.test_[bdmr]* tests.svm.grouplasso.test_*",
-}
+LEAST_CAUGHT = 0.9
+N_PROCESSES = 2
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """Some modules of which a number of mutants is drawn.
+
+    ``tests`` has names of modules, with wildcards, and of the tests that must notice a change in
+    one of them.
+    """
+
+    name: str
+    n_mutants: int
+    tests: dict[str, str]
+
+
+STRATA = (
+    Stratum(
+        "records, verdicts, storage, solvers",
+        300,
+        {
+            "kmaps.bench.records.*": "tests.bench.re[cp]or[dt]*.test_* tests.cli.test_check "
+            "tests.cli.test_table tests.bench.paper.test_claims tests.test_published",
+            "kmaps.bench.paper.designs kmaps.bench.paper.intervals "
+            "kmaps.bench.paper.verdicts": "tests.bench.paper.test_* "
+            "tests.bench.records.test_correct tests.test_published",
+            "kmaps.bench.work.storage": "tests.bench.work.test_*",
+            "kmaps.svm.losses kmaps.svm.grouplasso.problem kmaps.svm.coded.problem "
+            "kmaps.svm.coded.descent kmaps.svm.coded.rounds": "tests.svm.test_losses "
+            "tests.svm.coded.test_[bdmr]* tests.svm.grouplasso.test_*",
+        },
+    ),
+    Stratum("maps", 40, {"kmaps.maps.* kmaps.maps.lowdim.*": "tests.maps.test_*"}),
+    Stratum("cli", 40, {"cli.*": "tests.cli.test_*"}),
+    Stratum("models", 40, {"kmaps.models.*": "tests.models.test_*"}),
+    Stratum("io", 30, {"kmaps.io.*": "tests.io.test_*"}),
+    Stratum("codes", 30, {"kmaps.codes.*": "tests.codes.test_*"}),
+    Stratum("data", 30, {"kmaps.data.*": "tests.data.test_*"}),
+    Stratum("features", 30, {"kmaps.features.*": "tests.features.test_*"}),
+    Stratum("bench/run", 30, {"kmaps.bench.run.*": "tests.bench.run.test_*"}),
+    Stratum("bench/report", 30, {"kmaps.bench.report.*": "tests.bench.report.test_*"}),
+)
 CERTIFY = {  # the functions of solvers that certify; what the others do, these find out
     "kmaps/svm/coded/descent.py": ["_certified", "solve"],
     "kmaps/svm/coded/rounds.py": ["_certified", "solve", "solve_in_blocks"],
@@ -40,74 +76,158 @@ CERTIFY = {  # the functions of solvers that certify; what the others do, these 
     "kmaps/svm/grouplasso/problem.py": ["_gap", "group_lengths", "solve"],
 }
 LIBRARIES = (
-    *("coverage", "pandas", "numba", "hypothesis.strategies", "pydantic", "click.testing", "rich"),
-    *("scipy.optimize", "sklearn.linear_model", "sklearn.svm", "sklearn.utils.estimator_checks"),
+    "coverage",
+    "pandas",
+    "numba",
+    "hypothesis.strategies",
+    "pydantic",
+    "click.testing",
+    "rich",
+    "scipy.optimize",
+    "sklearn.linear_model",
+    "sklearn.svm",
+    "sklearn.utils.estimator_checks",
 )
 
 
-def files(root, names):
+@dataclass
+class Outcome:
+    """What became of a mutant: the test that caught it, if any, and which tests passed.
+
+    Tests are compared by digest.
+    """
+
+    mutant: str
+    caught_by: str = ""
+    digest: str = ""
+    passed: list[str] = field(default_factory=list)
+
+
+def files(root: Path, names: str) -> list[str]:
     """Return the paths in a tree of the modules that some names with wildcards mean."""
     patterns = [f"{name.replace('.', '/')}.py" for name in names.split()]
-    found = [path for pattern in patterns for path in sorted(root.glob(pattern))]
-    return [str(path.relative_to(root)) for path in found]
+    paths = [path for pattern in patterns for path in sorted(root.glob(pattern))]
+    return [str(path.relative_to(root)) for path in paths]
 
 
-def name_of(path):
+def name_of(path: str) -> str:
     """Return the name of the module in a file, as `reasons.csv` and the command line have it."""
     return path.removesuffix(".py").replace("/", ".")
 
 
-def try_all(tree, package, drawn, kept):
+def try_all(
+    tree: Path, package: Sequence[str], drawn: list[Mutant], kept: Path
+) -> Iterator[tuple[Mutant, str]]:
     """Try mutants of a package in a tree; yield each with the test that catches it, or nothing."""
     kept.mkdir(parents=True, exist_ok=True)
-    modules, tests = (files(tree, names) for names in package)
-    content = b"".join((tree / name).read_bytes() for name in [*modules, *tests])
-    measure = kept / f"{sha256(content).hexdigest()}.tests"
-    if not measure.exists():
-        measure.write_text(json.dumps(measured(tree, modules, tests, kept / "log")))
-    of_package = Tests(*json.loads(measure.read_text()))
-    outcomes = measure.with_suffix(".outcomes")
-    outcomes.touch()
-    known, earlier = _read([outcomes]), _read(kept.glob("*.outcomes"))
-    for mutant in drawn:
-        key = sha256(f"{mutant.module} {mutant.source}".encode()).hexdigest()
-        if key not in known:
-            found = of_package.of(mutant.module, *mutant.lines)
-            first = [test for test in found if test == earlier.get(key)]
-            chosen = list(dict.fromkeys([*first, *found]))
-            known[key] = _caught_by(tree, mutant, chosen, kept / "log", len(known))
-            with outcomes.open("a") as file:
-                file.write(json.dumps([key, known[key]]) + "\n")
-        yield mutant, known[key]
+    modules, test_files = (files(tree, names) for names in package)
+    content = b"".join((tree / name).read_bytes() for name in modules)
+    stem = sha256(f"{modules} {content!r}".encode()).hexdigest()[:16]
+    log = kept / f"{stem}.log"
+    digests = Digests(tree, test_files)
+    tests = _measured(tree, modules, digests, kept / f"{stem}.tests", log)
+    path = kept / f"{stem}.outcomes"
+    outcomes = {outcome.mutant: outcome for outcome in _read([path])}
+    earlier = {outcome.mutant: outcome.caught_by for outcome in _read(kept.glob("*.outcomes"))}
+    for number, mutant in enumerate(drawn):
+        key = sha256(f"{mutant.module} {mutant.source}".encode()).hexdigest()[:16]
+        outcome = outcomes.get(key, Outcome(key))
+        if not outcome.digest or outcome.digest != digests.of(outcome.caught_by):
+            chosen = [
+                test
+                for test in tests.of(mutant.module, *mutant.lines)
+                if digests.of(test) not in outcome.passed
+            ]
+            if earlier.get(key) in chosen:
+                chosen.sort(key=lambda test, first=earlier[key]: test != first)
+            caught_by = _caught_by(tree, mutant, chosen, log, number) if chosen else ""
+            outcome = Outcome(key, caught_by, digests.of(caught_by), outcome.passed)
+            n_passed = chosen.index(caught_by) if caught_by in chosen else len(chosen)
+            if not caught_by or caught_by in chosen:
+                outcome.passed += [digests.of(test) for test in chosen[:n_passed]]
+            with path.open("a") as file:
+                file.write(json.dumps(asdict(outcome)) + "\n")
+        yield mutant, outcome.caught_by
 
 
-def _read(paths):
-    """Return the outcomes in some files: what caught a mutant, by its key."""
-    return dict(json.loads(line) for path in paths for line in path.read_text().splitlines())
+def _drawn(stratum: Stratum, kept: Path) -> list[Mutant]:
+    """Return the sample of a stratum: to draw it takes half a minute."""
+    modules = files(ROOT, " ".join(stratum.tests))
+    content = b"".join((ROOT / name).read_bytes() for name in modules)
+    words = f"{modules} {stratum.n_mutants} {CERTIFY} {content!r}"
+    path = kept / f"{sha256(words.encode()).hexdigest()[:16]}.sample"
+    if not path.exists():
+        kept.mkdir(parents=True, exist_ok=True)
+        drawn = sample(ROOT, modules, stratum.n_mutants, CERTIFY)
+        path.write_text(json.dumps([asdict(mutant) for mutant in drawn]))
+    return [
+        Mutant(**{**mutant, "lines": tuple(mutant["lines"])})
+        for mutant in json.loads(path.read_text())
+    ]
 
 
-def _caught_by(tree, mutant, chosen, log, number):
+def _read(paths: Iterable[Path]) -> Iterator[Outcome]:
+    """Yield the outcomes in some files, the latest of a mutant last."""
+    for path in paths:
+        if path.exists():
+            for line in path.read_text().splitlines():
+                yield Outcome(**json.loads(line))
+
+
+def _measured(tree: Path, modules: list[str], digests: Digests, path: Path, log: Path) -> Tests:
+    """Return the tests that pass; run those of files in which one is new or has changed."""
+    known = json.loads(path.read_text()) if path.exists() else {}
+    changed = [
+        file
+        for file, functions in digests.functions.items()
+        if file not in known or not functions.items() <= known[file]["digests"].items()
+    ]
+    if changed:
+        tests = measured(tree, modules, changed, log)
+        for file in changed:
+            of_file = tests.of_file(file)
+            known[file] = {
+                "digests": digests.functions[file],
+                "seconds": of_file.seconds,
+                "lines": of_file.lines,
+            }
+        path.write_text(json.dumps(known))
+    seconds: dict[str, float] = {}
+    lines: dict[str, dict[str, list[str]]] = {module: {} for module in modules}
+    for file in digests.functions:
+        for test, test_s in known[file]["seconds"].items():
+            if digests.of(test):
+                seconds[test] = test_s
+        for module in modules:
+            for line, contexts in known[file]["lines"][module].items():
+                lines[module].setdefault(line, []).extend(contexts)
+    return Tests(dict(sorted(seconds.items(), key=lambda item: item[1])), lines)
+
+
+def _caught_by(tree: Path, mutant: Mutant, chosen: list[str], log: Path, number: int) -> str:
     """Return what catches a mutant, or nothing; ``number`` is another one for each."""
     path = tree / mutant.module
-    before, at = path.read_text(), path.stat().st_mtime
+    before = path.read_text()
+    modified_s = path.stat().st_mtime
     path.write_text(mutant.source)
     os.utime(path, (number, number))  # else Python may take what it compiled of another mutant
     try:
-        return run(tree, chosen, log) if chosen else ""
+        return run(tree, chosen, log)
     finally:
         path.write_text(before)
-        os.utime(path, (at, at))
+        os.utime(path, (modified_s, modified_s))
 
 
-def report(caught, reasons):
+def report(caught: dict[Mutant, str], reasons: list[dict[str, str]]) -> int:
     """Print the survivors with their reasons, and how many there are; return an exit code."""
-    given = {(row["module"], row["line"], row["becomes"]): row["reason"] for row in reasons}
+    reason_of = {(row["module"], row["line"], row["becomes"]): row["reason"] for row in reasons}
     survivors = [mutant for mutant, test in caught.items() if not test]
-    found = [(name_of(one.module), one.line, one.becomes) for one in survivors]
-    for mutant, change in zip(survivors, found, strict=True):
-        reason = given.get(change, "NO REASON: write a test that notices it")
+    changes = [(name_of(mutant.module), mutant.line, mutant.becomes) for mutant in survivors]
+    for mutant, change in zip(survivors, changes, strict=True):
+        reason = reason_of.get(change, "NO REASON: write a test that notices it")
         print(f"{mutant.module}:{mutant.lines[0]}\n  {mutant.line}\n  {mutant.becomes}\n  {reason}")
-    stale, missing = given.keys() - set(found), sum(change not in given for change in found)
+    stale = reason_of.keys() - set(changes)
+    missing = sum(change not in reason_of for change in changes)
     for change in sorted(stale):
         print("STALE, a reason for no survivor:", *change)
     n_caught = len(caught) - len(survivors)
@@ -116,28 +236,53 @@ def report(caught, reasons):
     return int(bool(stale or missing) or n_caught < LEAST_CAUGHT * len(caught))
 
 
-def main():
-    """Try the sample, or the part of it in the modules that are named, and report."""
-    os.environ |= {f"{one}_NUM_THREADS": "1" for one in ("OMP", "OPENBLAS", "NUMBA")}
+def _try_in_a_copy(package: tuple[str, str], drawn: list[Mutant]) -> list[tuple[Mutant, str]]:
+    """Try mutants of a package in a copy of the tree, with its results by a link."""
+    large = shutil.ignore_patterns(
+        ".git", ".venv*", "build", ".*_cache", "results", "runs", "_build"
+    )
+    results = []
+    with TemporaryDirectory() as folder:
+        tree = shutil.copytree(ROOT, Path(folder, "tree"), ignore=large)
+        (tree / "results").symlink_to(ROOT / "results")
+        for mutant, test in try_all(tree, package, drawn, ROOT / "build" / "mutants"):
+            results.append((mutant, test))
+            place = f"{len(results)}/{len(drawn)} {mutant.module}:{mutant.lines[0]}"
+            print(place, test or "SURVIVED", file=sys.stderr, flush=True)
+    return results
+
+
+def main() -> int:
+    """Try the samples, or what they have of the modules that are named, and report."""
+    os.environ |= {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "NUMBA")}
     for name in LIBRARIES:
         import_module(name)
-    every = files(ROOT, " ".join(PACKAGES))
-    asked = sys.argv[1:] or list(map(name_of, every))
-    all_drawn = sample(ROOT, every, N_MUTANTS, CERTIFY)
-    drawn = [one for one in all_drawn if name_of(one.module) in asked]
-    caught = {}
-    ignored = shutil.ignore_patterns(".git", ".venv*", "build", ".*_cache")
-    with TemporaryDirectory() as folder:
-        tree = shutil.copytree(ROOT, Path(folder, "tree"), ignore=ignored)
-        for package in PACKAGES.items():
-            some = [one for one in drawn if one.module in files(ROOT, package[0])]
-            found = try_all(tree, package, some, ROOT / "build" / "mutants") if some else ()
-            for mutant, test in found:
-                caught[mutant] = test
-                place = f"{len(caught)}/{len(drawn)} {mutant.module}:{mutant.lines[0]}"
-                print(place, test or "SURVIVED", file=sys.stderr)
+    caught: dict[Mutant, str] = {}
+    asked = sys.argv[1:]
+    counts = []
+    with ProcessPoolExecutor(N_PROCESSES, get_context("fork")) as processes:
+        tried = []
+        for stratum in STRATA:
+            drawn = _drawn(stratum, ROOT / "build" / "mutants")
+            if asked:
+                drawn = [mutant for mutant in drawn if name_of(mutant.module) in asked]
+            for package in stratum.tests.items():
+                modules = files(ROOT, package[0])
+                of_package = [mutant for mutant in drawn if mutant.module in modules]
+                if of_package:
+                    tried.append((stratum, processes.submit(_try_in_a_copy, package, of_package)))
+        for stratum in STRATA:
+            outcomes = {}
+            for of_stratum, future in tried:
+                if of_stratum is stratum:
+                    outcomes |= dict(future.result())
+            caught |= outcomes
+            counts.append(f"{stratum.name}: {sum(map(bool, outcomes.values()))} of {len(outcomes)}")
     with Path(__file__).with_name("reasons.csv").open(newline="") as file:
-        return report(caught, [row for row in csv.DictReader(file) if row["module"] in asked])
+        reasons = [row for row in csv.DictReader(file) if not asked or row["module"] in asked]
+    code = report(caught, reasons)
+    print(*counts, sep="\n")
+    return code
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-TEST_S = 5.0  # a test that takes longer is left out
+TEST_S = 20.0  # a test that takes longer is left out
 MUTANT_S = 20.0  # of the processor: a test that takes longer with a mutant ends the process
 BUDGET_S = 60.0  # for the tests of one mutant, where they pass
 MOST_S, MOST_BYTES = 600, 8 << 30  # for all tests of a process, whatever a mutant does
@@ -47,6 +47,17 @@ class Tests(NamedTuple):
                 chosen, left = [*chosen, test], left - seconds
         return chosen
 
+    def of_file(self, file: str) -> "Tests":
+        """Return what belongs to the tests of one file; what runs on import belongs to each."""
+        seconds = {test: test_s for test, test_s in self.seconds.items() if _file(test) == file}
+        lines: dict[str, dict[str, list[str]]] = {}
+        for module, by_line in self.lines.items():
+            lines[module] = {}
+            for line, tests in by_line.items():
+                if of_file := [test for test in tests if test == _IMPORT or _file(test) == file]:
+                    lines[module][line] = of_file
+        return Tests(seconds, lines)
+
 
 def _file(test: str) -> str:
     return test.partition("::")[0]
@@ -54,26 +65,40 @@ def _file(test: str) -> str:
 
 def measured(tree: Path, modules: Sequence[str], files: Sequence[str], log: Path) -> Tests:
     """Run the tests of some files; then those that passed once more, the fastest first."""
-    _, seconds, bad, lines = _forked(tree, log, modules, files, None)
+    _, seconds, bad, lines = _forked(tree, log, modules, files, None, False)
     passed = sorted(seconds.keys() - set(bad), key=seconds.get)
     passed = [test for test in passed if seconds[test] <= TEST_S]
-    if failing := run(tree, passed, log):
-        raise RuntimeError(f"{failing} fails without a mutant: see {log}")
+    _, seconds, bad, _ = _forked(tree, log, (), dict.fromkeys(map(_file, passed)), passed, False)
+    if bad:
+        print("fail without a mutant, left out:", *bad, file=sys.stderr)
+    passed = [test for test in passed if test in seconds and test not in bad]
     return Tests({test: seconds[test] for test in passed}, lines)
 
 
 def run(tree: Path, tests: Sequence[str], log: Path) -> str:
-    """Run tests up to the first that fails; return it, or how all ended, or nothing."""
+    """Run tests up to the first that fails; return it, or how all ended, or nothing.
+
+    A test that ends the process has failed.
+    """
     files = dict.fromkeys(map(_file, tests))
-    code, _, bad, _ = _forked(tree, log, (), ["-x", *files], tests)
-    passed = code in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
-    return "" if passed else bad[-1] if bad else f"exit code {code}"
+    code, _, bad, _ = _forked(tree, log, (), files, tests, True)
+    if code in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+        return ""
+    running = _running(log)
+    ended_by = running.read_text() if running.exists() else f"exit code {code}"
+    return bad[-1] if bad else ended_by
+
+
+def _running(log: Path) -> Path:
+    """Return the file that says which test of a process runs."""
+    return log.with_suffix(".running")
 
 
 def _forked(tree: Path, log: Path, *work: Any) -> tuple[int, dict, list, dict]:
     """Run tests in a process; return its exit code and what `_child` writes to a file."""
     result = log.with_suffix(".json")
-    result.unlink(missing_ok=True)
+    for path in (result, _running(log)):
+        path.unlink(missing_ok=True)
     log.write_bytes(b"")
     process = get_context("fork").Process(target=_child, args=(tree, log, result, *work))
     process.start()
@@ -84,7 +109,7 @@ def _forked(tree: Path, log: Path, *work: Any) -> tuple[int, dict, list, dict]:
     return process.exitcode, *(json.loads(result.read_text()) if result.exists() else ({}, [], {}))
 
 
-def _child(tree, log, result, modules, arguments, tests):
+def _child(tree, log, result, modules, arguments, tests, first_failure):
     """Run tests; write the seconds of each, those that did not pass, and who executes a line."""
     from coverage import Coverage
 
@@ -104,8 +129,9 @@ def _child(tree, log, result, modules, arguments, tests):
         coverage.start()
     for name in modules:
         import_module(name.removesuffix(".py").replace("/", "."))
-    plugin = _Plugin(tests, coverage.switch_context if modules else None)
+    plugin = _Plugin(tests, coverage.switch_context if modules else None, _running(log))
     options = ("-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--hypothesis-seed=0")
+    options += ("-x",) * first_failure
     code = pytest.main([*options, f"--rootdir={tree}", *arguments], plugins=[plugin])
     executed = coverage.get_data().contexts_by_lineno
     lines = {name: executed(str(tree / name)) for name in modules}
@@ -116,9 +142,12 @@ def _child(tree, log, result, modules, arguments, tests):
 class _Plugin:
     """Runs the given tests, or all, and measures them."""
 
-    def __init__(self, tests, switch):
-        self.tests, self.switch = tests, switch
-        self.seconds, self.bad = Counter(), []
+    def __init__(self, tests, switch, running):
+        self.tests = tests
+        self.switch = switch
+        self.running = running
+        self.seconds = Counter()
+        self.bad = []
 
     def _enter(self, context, limit_s):
         if self.switch:
@@ -133,6 +162,7 @@ class _Plugin:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item):
+        self.running.write_text(item.nodeid)
         self._enter(_file(item.nodeid), MUTANT_S)
 
     @pytest.hookimpl(tryfirst=True)
