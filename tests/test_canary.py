@@ -5,7 +5,7 @@ from itertools import chain
 import pytest
 
 from kmaps.bench.records.file import read_records
-from tests.canary import RESULTS, _holds, cheap_cells, published_runs
+from tests.canary import RESULTS, _holds, cheap_cells, is_on_words, published_runs, third
 
 RECORD = {
     **{"status": "ok", "solver": "coded", "versions": {}, "method": "exact", "key": "a", "dim": 3},
@@ -60,3 +60,13 @@ def test_every_published_run_is_measured_once_and_words_first():
     for name in chain(*runs):
         assert cheap_cells(read_records(RESULTS / name)), name
     assert any({"annfm-table3-grid", "genrbf-caltech101-words"} <= {*shared} for shared in runs[:3])
+
+
+def test_a_tree_draws_a_third_of_the_runs_and_of_those_on_words():
+    runs = published_runs()
+    drawn = list(chain(*third(runs, "tree")))
+    assert drawn == list(chain(*third(runs[::-1], "tree")))
+    assert drawn != list(chain(*third(runs, "another tree")))
+    for of_kind in (drawn, [name for name in drawn if is_on_words(name)]):
+        every = [name for name in chain(*runs) if of_kind is drawn or is_on_words(name)]
+        assert len(every) / 3 <= len(of_kind) == len({*of_kind}) <= len(every) / 3 + 2

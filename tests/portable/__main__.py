@@ -14,18 +14,15 @@ ROOT = Path(__file__).resolve().parents[2]
 LEFT_OUT = (
     *("faults", "hostile", "load", "mutants", "site"),
     *(f"bench/{name}" for name in ("figures", "kinds", "paper", "report", "spec", "work")),
-    *("benchmarks", "canary", "ci_recipes", "clusters_page", "house", "layers", "missing"),
-    *("notes", "packaging", "published", "readme", "recipes", "schema", "security", "words"),
+    *("benchmarks", "canary", "layers", "missing", "packaging", "published", "readme"),
+    *("recipes", "schema"),
 )
 _MEMORY = "only Linux can reset the peak of a process's memory"
 _SERVER = "only Linux has the server that processes are forked from"
 _RUN = "bench/run/test_"
 SKIPPED = {
-    "bench/records/test_file.py::test_a_file_system_without_locks_is_named": "needs fcntl",
     f"{_RUN}clock.py::test_peak_memory_is_what_the_block_needs": _MEMORY,
-    f"{_RUN}clock.py::test_what_came_before_begin_does_not_count": _MEMORY,
     f"{_RUN}processes.py::test_a_server_that_was_killed_is_asked_again": _SERVER,
-    f"{_RUN}processes.py::test_processes_start_with_what_the_first_compiled_loop_needs": _SERVER,
     "cli/test_pages.py::test_a_pdf_is_printed_by_a_browser": "Linux's browser asks who is root",
 }
 
