@@ -1,5 +1,6 @@
-"""scikit-learn's contract: the checks that it has for estimators, of several settings."""
+"""scikit-learn's contract: its checks for estimators, of each class that fits itself."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 import pytest
@@ -14,30 +15,22 @@ TO_A_TOLERANCE = {
     f"check_sample_weight_equivalence_on_{kind}_data": "solved to a tolerance"
     for kind in ("dense", "sparse")
 }
-NOT_THE_MOST_PROBABLE = {"check_classifiers_train": "the most probable class may be another"}
 
 
 def contract(
     estimators: Sequence[BaseEstimator],
     expected_failures: Callable[[BaseEstimator], dict[str, str]] = lambda estimator: {},
 ) -> pytest.MarkDecorator:
-    """Parametrize ``estimator, check``: the first setting of a class in every run, others if slow.
+    """Parametrize ``estimator, check`` by all checks of some estimators.
 
-    A further setting takes another way through the code, which the tests of its results take too.
+    One of each class that has its own ``fit`` is enough: other settings take other ways through
+    the code, which the tests of their values take too.
     """
     checked = parametrize_with_checks(list(estimators), expected_failed_checks=expected_failures)
-    names, checks = checked.args
-    cases, kinds = [], set()
+    _, cases = checked.args
+    cases = list(cases)
+    values = [case.values if hasattr(case, "values") else case for case in cases]
+    counts = Counter(id(estimator) for estimator, _ in values)
     for estimator in estimators:
-        further = [pytest.mark.slow] if type(estimator) in kinds else []
-        kinds.add(type(estimator))
-        cases.append((estimator, further, []))
-    for case in checks:
-        values, marks = (case.values, case.marks) if hasattr(case, "marks") else (case, ())
-        own = next(own for own in cases if own[0] is values[0])
-        own[2].append(pytest.param(*values, marks=[*marks, *own[1]]))
-    for estimator, _, own in cases:
-        assert len(own) >= LEAST, f"{estimator}: {len(own)} checks"
-    return pytest.mark.parametrize(
-        names, [case for _, _, own in cases for case in own], **checked.kwargs
-    )
+        assert counts[id(estimator)] >= LEAST, f"{estimator}: {counts[id(estimator)]} checks"
+    return pytest.mark.parametrize(checked.args[0], cases, **checked.kwargs)

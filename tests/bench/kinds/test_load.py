@@ -8,6 +8,7 @@ from kmaps.bench.paper.entries import claim_entries, packaged
 from kmaps.bench.run.plan import importable
 from kmaps.errors import ConfigError
 from tests.bench.spec_text import GOOD, mistakes, replaced
+from tests.loops import failures
 
 
 def test_values_of_c_are_numbers_in_their_order():
@@ -58,13 +59,6 @@ def test_an_amount_is_a_count_a_part_or_groups(amount):
     assert "dataset.train: expected a count, a part of all between 0 and 1, or a list of" in found
 
 
-def test_missing_keys_are_named():
-    found = mistakes("experiment: x\nbaselines: [linear]\n")
-    assert [line.partition(": ")[2] for line in found] == [
-        f"missing key '{key}'" for key in ("C", "dataset", "reductions")
-    ]
-
-
 def test_keys_given_twice():
     found = mistakes(GOOD + "splits: 3\n")
     assert found == ["e.yaml:18:1: splits: is given twice, first in line 5"]
@@ -102,14 +96,17 @@ def test_what_is_not_an_experiment_at_all(text, expected):
     assert found[0].startswith(expected)
 
 
-@pytest.mark.parametrize("name", packaged())
-def test_every_packaged_experiment_is_sound_and_named_as_its_file(name):
+def check_packaged(name):
     experiment = spec.load(name)
     assert experiment.experiment == name
     read = claim_entries([name])[name]  # without the models
     assert read == [claim.model_dump() for claim in experiment.claims]
     cells = KINDS[experiment.kind].cells(experiment)
     assert importable(cells, experiment, (), False) is None  # no row needs a flag
+
+
+def test_every_packaged_experiment_is_sound_and_named_as_its_file():
+    assert failures(check_packaged, packaged()) == []
 
 
 PRESETS = """\
@@ -131,21 +128,6 @@ def test_a_preset_takes_the_place_of_keys_and_says_so_in_the_name():
     assert small.experiment == f"{whole.experiment}-small"
     assert (small.dataset.train, small.C) != (whole.dataset.train, whole.C)
     assert (small.dataset.train, small.maps) == (30, whole.maps)
-
-
-def test_mistakes_in_a_preset_stand_at_their_place():
-    text = GOOD + PRESETS.replace("test: 20", "test: 0").replace("C: 2", "claim: 2")
-    line = GOOD.count("\n") + 3
-    found = mistakes(text)
-    problem = "expected a count, a part of all between 0 and 1, or a list of groups, got 0"
-    assert f"e.yaml:{line}:46: dataset.test: {problem}" in found
-    assert found[-1].startswith(f"e.yaml:{line + 1}:5: claim: unknown key")
-
-
-@pytest.mark.parametrize(("text", "known"), [(PRESETS, "small"), ("", "none")])
-def test_an_unknown_preset_is_refused(text, known):
-    with pytest.raises(ConfigError, match=rf"unknown preset 'tiny' \(known: {known}\)$"):
-        spec.parse(GOOD + text, preset="tiny")
 
 
 def test_bytes_that_are_no_text_are_refused(tmp_path):

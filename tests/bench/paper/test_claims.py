@@ -129,18 +129,6 @@ def test_times_beside_other_work_decide_nothing():
     assert (finding.verdict, value(finding)) == ("holds", pytest.approx(99))
 
 
-def test_a_row_that_was_measured_once_is_said_to_be():
-    exact = record("exact", predict_s=3.0)
-    drawn = [record("generalized-rbf", draw=i, predict_s=s) for i, s in enumerate([1.0, 1.1])]
-    maps = {"method": "generalized-rbf"}
-    (finding,) = check([exact, *drawn], "smaller", measure="predict", left=maps)
-    assert finding.estimate.note == "one of the two rows was measured once"
-    again = [cell | {"key": cell["key"] + "b", "method": "random-fourier"} for cell in drawn]
-    other = {"method": "random-fourier"}
-    (finding,) = check([*drawn, *again], "smaller", measure="predict", left=maps, right=other)
-    assert finding.estimate.note == ""
-
-
 def test_rows_are_compared_at_the_same_size_unless_a_size_is_named():
     sizes = 1_000, 2_000
     records = [r for n in sizes for r in rows("exact", [0.9], size=n)]
@@ -152,12 +140,3 @@ def test_rows_are_compared_at_the_same_size_unless_a_size_is_named():
     assert [place(f) for f in check(records, "about", right=right)] == [
         f"ovo chi2 homogeneous, n = {n:,} against exact, n = 2,000" for n in sizes
     ]
-
-
-def test_parameters_may_be_lists():
-    params = {"hidden_layer_sizes": [20, 10]}
-    net = rows(
-        "sklearn.neural_network.MLPClassifier", [0.9], params=params, solver="own", kernel=""
-    )
-    (finding,) = check([*net, *rows("exact", [0.8])], "above", left=params)
-    assert value(finding) == pytest.approx(10)

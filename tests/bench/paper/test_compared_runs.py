@@ -5,7 +5,6 @@ import pytest
 from kmaps.bench.paper.compared_runs import Run, as_markdown, as_text, changed_conditions
 from kmaps.bench.paper.compared_runs import compare_runs as compare
 from kmaps.bench.records.arrays import read_correct
-from kmaps.errors import NothingMeasured
 from tests.bench.records.published import ROOT, records
 
 LEVELS = ROOT / "results" / "levels-daimler"
@@ -42,22 +41,6 @@ def test_differences_and_ratios_are_of_a_run_to_the_first_one():
     [found] = row(compare([run("a"), better], ["accuracy"]), "accuracy").estimates
     assert found.value == pytest.approx(1)
     assert "not on record" in found.note
-
-
-def test_other_data_have_no_interval():
-    other = run("b", dataset="another")
-    [found] = row(compare([run("a"), other], ["accuracy"]), "accuracy").estimates
-    assert (found.bounds, found.note) == (None, "other data or splits")
-    assert ["dataset", "daimler", "another"] in changed_conditions([run("a"), other])
-
-
-def test_a_row_that_one_run_lacks_keeps_its_place():
-    fewer = run("b")
-    fewer = Run("b", [one for one in fewer.records if one["kernel"] != "js"], fewer.correct)
-    found = row(compare([run("a"), fewer], ["accuracy"]), "accuracy", CHI2.replace("chi2", "js"))
-    assert (bool(found.values[0]), found.values[1], found.estimates) == (True, (), (None,))
-    with pytest.raises(NothingMeasured, match="a, b: have no row in common by accuracy"):
-        compare([run("a"), Run("b", [], {})], ["accuracy"])
 
 
 def test_forms_show_what_differs():

@@ -20,6 +20,7 @@ from kmaps.bench.records.lines import compared, lines_of
 from kmaps.bench.records.measures import MEASURES
 from kmaps.errors import InputError
 from tests.bench.records.published import records
+from tests.loops import failures
 
 UNITS = {"accuracy": "%", "per-class": "%", "time": "s", "storage-paper": "MB"}
 NOT_PRINTED = {"A10", "C4", "A7"}  # A7 is between two tables, below
@@ -82,19 +83,21 @@ LACKING = {
 }
 
 
-@pytest.mark.parametrize("key", PRINTED, ids=" ".join)
-def test_the_printed_numbers_pass_the_criterion_of_their_claim(key):
+def check_printed(key):
     pairs = printed_pairs()[key]
     assert bool(pairs) != (key in LACKING)
     found = [(left, right, verdict(key, left.value, right.value)) for left, right in pairs]
     assert [one for one in found if one[2] != "holds"] == []
 
 
+def test_the_printed_numbers_pass_the_criterion_of_their_claim():
+    assert failures(check_printed, PRINTED) == []
+
+
 SHUFFLED = [key for key in PRINTED if key not in LACKING]
 
 
-@pytest.mark.parametrize("name", sorted({name for name, _ in SHUFFLED}))
-def test_most_shuffles_of_the_rows_of_its_tables_fail(name):
+def check_shuffles(name):
     failed = set()
     for key in [key for key in SHUFFLED if key[0] == name]:
         pairs = printed_pairs()[key]
@@ -108,8 +111,11 @@ def test_most_shuffles_of_the_rows_of_its_tables_fail(name):
     assert len(failed) > least.get(name, 120)
 
 
-@pytest.mark.parametrize("line", WRONG, ids=lambda of: f"{of['id']} {of['part']}: {of['what']}")
-def test_measured_numbers_of_other_rows_fail(line):
+def test_most_shuffles_of_the_rows_of_its_tables_fail():
+    assert failures(check_shuffles, {name for name, _ in SHUFFLED}) == []
+
+
+def check_wrong(line):
     """Those of linear models, of maps of one order less, of a tenth of the anchors."""
     key, measure = (line["id"], line["part"]), MEASURES[line["measure"]]
     lines = lines_of(records()[line["run"]])
@@ -122,6 +128,10 @@ def test_measured_numbers_of_other_rows_fail(line):
     assert "fails" in {verdict(key, mean(left), mean(right)) for left, right in pairs}
 
 
+def test_measured_numbers_of_other_rows_fail():
+    assert failures(check_wrong, WRONG) == []
+
+
 def test_the_printed_accuracy_of_a_linear_model_fails():
     for key in {("A2", "MNIST"), ("A2", "Caltech-101"), ("A3", "exact"), ("A7", ""), ("A9", "")}:
         pairs = [pair for pair in printed_pairs()[key] if pair[0].table in LINEAR]
@@ -129,11 +139,14 @@ def test_the_printed_accuracy_of_a_linear_model_fails():
         assert found == {"fails"}, key
 
 
-@pytest.mark.parametrize("line", STATED, ids=lambda of: f"{of['id']} {of['part']}")
-def test_what_the_sentence_says_passes_and_an_order_less_does_not(line):
+def check_stated(line):
     rule = criterion(line["id"], line["part"])
     values = float(line["stated"]), float(line["wrong"])
     assert [decide(rule.relation, rule.by, v, v) for v in values] == ["holds", "fails"]
+
+
+def test_what_the_sentence_says_passes_and_an_order_less_does_not():
+    assert failures(check_stated, STATED) == []
 
 
 EQUAL = {"above": 0, "smaller": 1, "about": float("inf")}
@@ -154,7 +167,7 @@ def test_each_criterion_is_tried_on_both_sides():
 
 
 def test_a_part_that_a_claim_does_not_have_is_refused():
-    with pytest.raises(InputError, match="claim A5 has no part 'all': expected part: 'anchors', "):
+    with pytest.raises(InputError, match="claim A5 has no part 'all'"):
         criterion("A5", "all")
 
 

@@ -54,7 +54,6 @@ def failed(name, changed, baseline):
 
 
 CODED = {"method": "exact-coded", "kernel": "intersection"}
-FREE = {"train_s": 1e4, "fit_s": 0.0, "cpu": "another", "cores": 99, "peak_bytes": 1}
 
 
 @pytest.mark.parametrize(
@@ -88,12 +87,6 @@ def test_a_changed_record_fails_with_the_name_of_its_cell(cells, change, reason,
     assert found[-1].undecided == ("map_version" in (change or {}))
     assert reported.outcome(found).exit_code == (5 if found[-1].undecided else 1)
     assert change is None or len(found) == 1
-
-
-def test_times_threads_and_computers_fail_nothing(baseline):
-    free = [one | FREE | {"train_peak_bytes": 1} for one in records()[DAIMLER]]
-    assert failed(DAIMLER, free, baseline) == []
-    assert reported.outcome([]) is None
 
 
 def test_a_number_that_is_not_reproduced_any_more_fails(baseline):
@@ -146,23 +139,16 @@ def test_a_run_that_the_baseline_has_is_missing(baseline):
     assert (found.name, found.reason) == ("levels-mnist", "missing: no run of it")
 
 
-def test_a_row_that_is_not_there_is_missing_without_a_baseline():
-    cells = [cell for cell in records()["ldefm-table1"] if cell["kernel"] != "js"]
-    found = reported.missing(items_of("ldefm-table1", cells))
-    assert len(found) == 8
-    assert found[0].name == "ldefm Table 1: Ours 5D, J-S L∞"
-
-
 def test_of_a_baseline_of_runs_the_one_that_is_checked_is_expected():
     one, two = {"a": [record()]}, {"a": [record()], "b": [record()]}
     assert list(reported.expected(one, two)) == ["a"]
     assert list(reported.expected(two, two)) == ["a", "b"]
-    with pytest.raises(NothingMeasured, match="no run in common: the results are of c, the base"):
+    with pytest.raises(NothingMeasured, match=r"no run in common: .* c, "):
         reported.expected({"c": [record()]}, two)
 
 
 def test_runs_of_folders(tmp_path):
-    with pytest.raises(NothingMeasured, match="neither it nor its folders have records"):
+    with pytest.raises(NothingMeasured, match="have records"):
         reported.read_runs(tmp_path)
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
@@ -176,32 +162,11 @@ def test_runs_of_folders(tmp_path):
 def test_a_damaged_file_of_what_is_kept_is_refused(tmp_path, text):
     assert reported.read_stored(tmp_path) is None
     (tmp_path / reported.STORED).write_text(text)
-    with pytest.raises(InputError, match=r"reported.json: is not from `kmaps report --all`; write"):
+    with pytest.raises(InputError, match=r"reported.json: .*`kmaps report --all`"):
         reported.read_stored(tmp_path)
 
 
 FAILURE = reported.Failure("A8 in annfm-table4-daimler", DAIMLER, "missing, the baseline has it")
-EDGES = {DAIMLER: (29, 29)}
-FLAGGED = "lie beyond: 29 of 29 rows (annfm-table4-daimler 29 of 29)"
-
-
-def test_forms():
-    items = items_of(DAIMLER)
-    text = reported_forms.as_text(items, [FAILURE], EDGES)
-    assert text.splitlines()[0].split() == ["verdict", "what", "printed", "ours", "difference"]
-    assert f"FAILED {FAILURE.name}: missing, the baseline has it" in text
-    assert text.splitlines()[-2].startswith("71 numbers: ")
-    assert text.splitlines()[-1].endswith(FLAGGED)
-    assert reported_forms.as_text(items, [], {}, every=False).count("\n") == 0
-    page = reported_forms.as_markdown(items, [FAILURE], EDGES)
-    assert f"{FLAGGED}\n\n" in page
-    assert "edge of its grid" not in reported_forms.as_markdown(items, [], {DAIMLER: (0, 29)})
-    assert "| reproduced | annfm Table 4: VZ 3, JS acc. (%) | 92.79 % | " in page
-    assert f"- FAILED {FAILURE.name}: " in page
-    document = json.loads(reported.as_json(items, [FAILURE], EDGES))
-    assert document["C_at_edge"] == {DAIMLER: {"rows": 29, "of": 29}}
-    assert document["exit_code"] == 1
-    assert len(document["items"]) == len(items)
 
 
 def test_junit_has_a_case_an_item_and_a_case_a_cell():

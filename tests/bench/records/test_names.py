@@ -5,6 +5,7 @@ import pytest
 from kmaps.bench.records.names import short_labels
 from kmaps.bench.records.row import Row
 from tests.bench.records.published import records
+from tests.loops import failures
 
 
 @pytest.mark.parametrize(
@@ -27,73 +28,26 @@ def row(method, solver="", size=None, learner=None, **params):
     return Row(method, params, solver, learner or {}, size)
 
 
-LIBSVM = "LIBSVM, on the kernel matrices of their outputs"
-BY_LIBSVM = [row("homogeneous", "libsvm"), row("exact", "libsvm")]
+def test_rows_that_no_word_tells_apart_have_all_parameters():
+    rows = [
+        Row("anchor", {"n_anchors": 40, "n_neighbors": 1}),
+        Row("anchor", {"n_anchors": 40}),
+    ]
+    labels, _ = short_labels(rows)
+    assert list(labels.values()) == ["anchor n_anchors=40 n_neighbors=1", "anchor n_anchors=40"]
 
 
-@pytest.mark.parametrize(
-    ("rows", "labels", "said"),
-    [
-        (  # a parameter that one row lacks shows in the others
-            [row("anchor", n_anchors=30, shared=True), row("anchor", n_anchors=40)],
-            ["ANNFM, N = 30, shared range", "ANNFM, N = 40"],
-            [],
-        ),
-        (  # solvers show where the rows of a map differ in them
-            [
-                *(row("homogeneous", solver, order=1) for solver in ("liblinear", "coded")),
-                row("spline", "coded", learner={"form": "local"}, degree=1),
-                *(row("linear", "liblinear"), row("exact", "libsvm")),
-            ],
-            [
-                *("homogeneous, r = 3, LIBLINEAR", "homogeneous, r = 3, on codes"),
-                *("spline, p = 1", "linear", "exact"),
-            ],
-            ["spline: on codes, local form"],
-        ),
-        (
-            [row("homogeneous", "coded"), row("lowdim", "coded"), row("exact-coded")],
-            ["homogeneous", "low-dimensional", "exact on codes"],
-            ["all maps: on codes"],
-        ),
-        (BY_LIBSVM, ["homogeneous", "exact"], [f"homogeneous: {LIBSVM}"]),
-        (
-            [*BY_LIBSVM, row("lowdim", "libsvm")],
-            ["homogeneous", "exact", "low-dimensional"],
-            [f"all maps: {LIBSVM}"],
-        ),
-        (
-            [*BY_LIBSVM, row("lowdim", "liblinear")],
-            ["homogeneous", "exact", "low-dimensional"],
-            [f"homogeneous: {LIBSVM}"],
-        ),
-        (
-            [row("exact", size=n) for n in (1000, 60000)],
-            ["exact, n = 1,000", "exact, n = 60,000"],
-            [],
-        ),
-        ([row("exact", size=1000)], ["exact"], []),
-        (  # values that no word tells apart: the whole row
-            [row("anchor", n_anchors=40, n_neighbors=1), row("anchor", n_anchors=40)],
-            ["anchor n_anchors=40 n_neighbors=1", "anchor n_anchors=40"],
-            None,
-        ),
-    ],
-)
-def test_what_shows_and_what_is_said_once(rows, labels, said):
-    shown, once = short_labels(rows)
-    assert [shown[row.identity] for row in rows] == labels
-    assert said is None or once == said
-
-
-@pytest.mark.parametrize("brief", [False, True])
-@pytest.mark.parametrize("name", sorted(records()))
-def test_rows_of_a_published_run_have_different_labels_without_falling_back(name, brief):
+def check_labels(name):
     rows = {row.identity: row for row in map(Row.of, records()[name])}
-    labels, _ = short_labels(rows.values(), brief=brief)
-    assert len(set(labels.values())) == len(rows)
-    for label in labels.values():
-        assert not {"_", "="} & {*label.replace(" = ", " ")}
+    for brief in (False, True):
+        labels, _ = short_labels(rows.values(), brief=brief)
+        assert len(set(labels.values())) == len(rows)
+        for label in labels.values():
+            assert not {"_", "="} & {*label.replace(" = ", " ")}
+
+
+def test_rows_of_a_published_run_have_different_labels_without_falling_back():
+    assert failures(check_labels, records()) == []
 
 
 def test_figures_leave_out_parameters_without_words_that_distinguish_no_rows():
