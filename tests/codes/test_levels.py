@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from kmaps.codes.levels import Columns, RunningColumns, choose_codebook, choose_levels, value_ranges
-from kmaps.errors import InputError
+from kmaps.codes.levels import Columns, RunningColumns, choose_codebook, choose_levels
 
 
 def levels(X, n_levels=256, strategy="auto"):
@@ -16,26 +15,6 @@ def test_few_values_are_the_levels_of_all_features():
     X = np.random.default_rng(1).integers(0, 256, (500, 6)) / 255
     np.testing.assert_array_equal(levels(X), np.unique(X)[None, :])
     np.testing.assert_array_equal(levels(csr_matrix(X)), np.unique(X)[None, :])
-
-
-def test_exact_and_uniform_features_side_by_side():
-    rng = np.random.default_rng(2)
-    X = np.c_[rng.integers(0, 4, 300) * 1.5, rng.random(300), np.full(300, 7)]
-    got = levels(X, 16)
-    assert got.shape == (3, 16)
-    np.testing.assert_array_equal(np.unique(got[0]), [0, 1.5, 3, 4.5])
-    np.testing.assert_array_equal(got[1], np.linspace(X[:, 1].min(), X[:, 1].max(), 16))
-    assert (got[2] == 7).all()
-    with pytest.raises(InputError, match="feature 1 has 300 distinct values, more than n_levels=9"):
-        levels(X, 9, "exact")
-
-
-def test_one_row_serves_features_of_one_range():
-    X = np.c_[np.random.default_rng(3).random((300, 3)), np.zeros(300)]
-    X[:2, :3] = [[0], [1]]
-    np.testing.assert_array_equal(levels(X, 11), np.linspace(0, 1, 11)[None, :])
-    X[:, 3] = 0.123  # no level of the others
-    assert len(levels(X, 11)) == 4
 
 
 def test_quantiles_spend_no_second_level_on_a_frequent_value():
@@ -86,15 +65,6 @@ def test_zero_is_a_level_wherever_it_occurs(strategy):
     assert 0 in levels(X, 8, strategy)
     assert (np.diff(levels(X, 8, strategy)) > 0).all()
     assert 0 not in levels(X[:-1], 8, strategy)
-
-
-def test_the_range_is_that_of_all_values_where_levels_are_shared():
-    columns = Columns(np.array([[1.0, -2.0], [3.0, 0.5], [2.0, 4.0]]))
-    np.testing.assert_array_equal(value_ranges(columns, False), [[1, -2], [3, 4]])
-    np.testing.assert_array_equal(value_ranges(columns, True), [[-2], [4]])
-    shared, own = (choose_codebook(columns, 4, name) for name in ("shared", "uniform"))
-    assert (shared.low, shared.high) == (-2, 4)
-    np.testing.assert_array_equal([own.low, own.high], [[1, -2], [3, 4]])
 
 
 @pytest.mark.parametrize("strategy", ["shared", "uniform"])

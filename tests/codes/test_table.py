@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array, csr_matrix
+from scipy.sparse import csr_matrix
 
 from kmaps import threads
 from kmaps.codes import LookupTable
@@ -43,35 +43,22 @@ def test_blocks_and_single_codes_as_numpy_indexes_them(tables):
     np.testing.assert_array_equal(table.at(CODES[0, :4], feature), values[own, CODES[0, :4]])
 
 
-@pytest.mark.parametrize("container", [csr_matrix, csr_array])
-def test_sparse_codes_give_the_sparse_outputs(container):
-    values = np.random.default_rng(2).random((6, 40, 3))
-    values[:, 0] = 0
-    sparse = container(CODES * (CODES > 25))
-    taken = LookupTable(values).take(sparse)
-    assert isinstance(taken, container)
-    np.testing.assert_array_equal(taken.toarray(), LookupTable(values).take(sparse.toarray()))
-    values[4, 0, 1] = 1
-    with pytest.raises(InputError, match="the outputs of code 0 are not zero"):
-        LookupTable(values).take(sparse)
-
-
 @pytest.mark.parametrize("shape", [(3,), (1, 257, 2), (2, 0, 3), (1, 2, 3, 4)])
 def test_shapes_that_are_no_table(shape):
     assert LookupTable([[0], [1]]).take(np.array([[1]], np.uint8)).dtype == np.float64
-    with pytest.raises(InputError, match=r"expected \(features or 1, at most 256 codes, outputs"):
+    with pytest.raises(InputError, match=r"at most 256 codes"):
         LookupTable(np.zeros(shape))
 
 
 def test_codes_that_are_none():
     table = LookupTable(np.zeros((6, 40, 2)))
-    with pytest.raises(InputError, match="codes go up to 41: the table has 40 codes, from 0 on"):
+    with pytest.raises(InputError, match="codes go up to 41: the table has 40"):
         table.take(CODES + np.uint8(2))
     with pytest.raises(InputError, match="codes go up to 41: the table has 40"):
         table.take(csr_matrix(CODES + np.uint8(2)))
-    with pytest.raises(InputError, match=r"expected uint8 of shape \(n, d\), got int64"):
+    with pytest.raises(InputError, match=r"expected uint8 .*got int64"):
         table.take(CODES.astype(np.int64))
     with pytest.raises(InputError, match=r"got uint8 of shape \(6,\)"):
         table.take(CODES[0])
-    with pytest.raises(InputError, match="codes have 5 features: the table has 6"):
+    with pytest.raises(InputError, match="5 features: the table has 6"):
         table.take(CODES[:, :5])

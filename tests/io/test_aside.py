@@ -1,16 +1,13 @@
 """Labels, and columns that are no features, next to the rows of every format that has names."""
 
-import sys
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-import scipy.sparse as sp
 from pyarrow import parquet
 
 from kmaps.errors import InputError
-from kmaps.io import LabelledRows, open_reader, open_writer, read_columns, read_whole
+from kmaps.io import LabelledRows, open_reader, read_whole
 
 X = np.arange(12, dtype=np.float32).reshape(4, 3)
 WHO = ["p1", "p1", "p2", "p3"]
@@ -64,30 +61,6 @@ def test_what_is_named_is_no_feature(tmp_path, name, rows):
     assert labels.labels().tolist() == KINDS
 
 
-@pytest.mark.parametrize("y", [np.arange(4) % 3, np.array(["a", "bcd", "e", "f"])])
-@pytest.mark.parametrize("convert", [np.asarray, sp.csr_matrix])
-def test_labels_are_written_to_an_archive_and_found_there(tmp_path, convert, y):
-    rows = convert(X)
-    with open_writer(tmp_path / "a.npz") as writer:
-        writer.write(rows[:1], y[:1])
-        writer.write(rows[1:], y[1:])
-    reader = open_reader(tmp_path / "a.npz")
-    assert reader.has_labels
-    found, labels, _ = read_whole(reader)
-    np.testing.assert_array_equal(found.toarray() if reader.sparse else found, X)
-    assert labels.tolist() == y.tolist()
-    if reader.sparse:
-        assert (sp.load_npz(tmp_path / "a.npz") != rows).nnz == 0
-
-
-def test_an_archive_without_labels_has_none(tmp_path):
-    np.savez(tmp_path / "a.npz", X=X)
-    np.savez(tmp_path / "b.npz", X=X, w=np.arange(4))
-    sp.save_npz(tmp_path / "c.npz", sp.csr_matrix(X))
-    for name in ("a.npz", "b.npz", "c.npz"):
-        assert not open_reader(tmp_path / name).has_labels
-
-
 @pytest.mark.parametrize(
     ("arrays", "column", "message"),
     [
@@ -104,39 +77,8 @@ def test_what_are_no_labels_of_an_archive(tmp_path, arrays, column, message):
         read_whole(open_reader(tmp_path / "a.npz", label_column=column))
 
 
-def test_columns_of_text(table):
-    assert read_columns(table, ["kind"])["kind"].tolist() == KINDS
-    for text, message in {
-        "a,b\n": "expected a header and one row per line",
-        "a,b\n1,2\n3\n": "t.csv:3: column 'b' is ''",
-        "a,c\n1,2\n": "its header has no column 'b'",
-    }.items():
-        table.write_text(text)
-        with pytest.raises(InputError, match=message):
-            read_columns(table, ["b"])
-
-
 # Parquet and Arrow: types, what is no row or label, half a file.
 TABLE = FRAME.drop(columns="who")
-NAMES = [name for name in WRITE if not name.endswith((".csv", ".npz"))]
-
-
-@pytest.mark.parametrize(
-    ("given", "expected"),
-    [
-        (np.arange(4) % 3, [0, 1, 2]),
-        (np.arange(4) % 2 == 0, [1, 0, 1]),
-        (pd.Categorical(KINDS), KINDS[:3]),
-        (np.arange(4) % 3 * 1.0, [0, 1, 2]),
-    ],
-)
-def test_labels_of_any_type(tmp_path, given, expected):
-    TABLE.assign(kind=given).to_parquet(tmp_path / "a.parquet")
-    rows = LabelledRows(open_reader(tmp_path / "a.parquet", label_column="kind"))
-    list(rows.blocks())
-    labels = rows.labels()
-    assert labels[:3].tolist() == expected
-    assert labels.dtype.kind in "iU"
 
 
 def test_the_index_of_pandas_is_no_feature(tmp_path):
@@ -163,33 +105,3 @@ def test_what_is_no_row_or_label(tmp_path, change, message):
     TABLE.assign(**change).to_parquet(tmp_path / "a.parquet")
     with pytest.raises(InputError, match=message):
         list(open_reader(tmp_path / "a.parquet", label_column="kind").blocks(100, 1))
-
-
-def test_columns_that_there_are_not(tmp_path):
-    TABLE.to_parquet(tmp_path / "a.parquet")
-    with pytest.raises(InputError, match="its header has no column 'knd', did you mean 'kind'"):
-        open_reader(tmp_path / "a.parquet", label_column="knd")
-    TABLE.rename(columns={"kind": "\n"}).to_parquet(tmp_path / "n.parquet")
-    with pytest.raises(InputError, match=r"no column 'y' \([^\n]*\\n[^\n]*\)$"):
-        open_reader(tmp_path / "n.parquet", label_column="y")
-    TABLE[["kind"]].to_parquet(tmp_path / "b.parquet")
-    with pytest.raises(InputError, match="has no column of numbers"):
-        open_reader(tmp_path / "b.parquet", label_column="kind")
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_half_a_file_is_refused(tmp_path, name):
-    WRITE[name](TABLE, tmp_path / name)
-    whole = (tmp_path / name).read_bytes()
-    for size in (0, 3, len(whole) // 2):
-        (tmp_path / name).write_bytes(whole[:size])
-        with pytest.raises(InputError, match=rf"{name}: is not a whole Parquet or Arrow file \("):
-            list(open_reader(tmp_path / name, label_column="kind").blocks(100, 1))
-
-
-def test_without_pyarrow_the_message_says_how_to_install_it(tmp_path, monkeypatch):
-    TABLE.to_parquet(tmp_path / "a.parquet")
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    message = r"a.parquet: needs pyarrow, which is not installed: pip install pyarrow$"
-    with pytest.raises(InputError, match=message):
-        open_reader(tmp_path / "a.parquet")

@@ -52,16 +52,6 @@ def both_ways(monkeypatch, path, **options):
     return found
 
 
-def test_a_byte_order_mark_below_the_header_is_no_part_of_a_number(tmp_path, monkeypatch):
-    (tmp_path / "t.csv").write_bytes(b"a,b\n\xef\xbb\xbf1,2\n3,4\n")
-    assert "t.csv:2: " in both_ways(monkeypatch, tmp_path / "t.csv")
-
-
-def test_lines_without_the_column_of_labels_are_refused_alike(tmp_path, monkeypatch):
-    (tmp_path / "t.csv").write_text("a,y\n1\n2\n")
-    assert "t.csv:2: " in both_ways(monkeypatch, tmp_path / "t.csv", label_column="y")
-
-
 def test_tables_are_read_alike(tmp_path, monkeypatch):
     path = tmp_path / "t.csv"
     path.write_text("id,a,kind,b\n r 1, 1.5,low ,-2e-3\nr\u00e9,  3 ,high,4\r\n\nz,1,,5")

@@ -77,24 +77,6 @@ def test_every_format_gives_the_same_rows_in_blocks_of_any_size(tmp_path, name, 
         np.testing.assert_array_equal(np.concatenate(labels), Y)
 
 
-@pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "int64", "float16", "float64"])
-@pytest.mark.parametrize("order", "CF")
-def test_npy_keeps_the_type_of_its_values(tmp_path, dtype, order):
-    values = np.asarray(10 * X, dtype, order=order)
-    np.save(tmp_path / "a.npy", values)
-    (block,) = open_reader(tmp_path / "a.npy").blocks(100, 1)
-    assert block.X.dtype == dtype
-    np.testing.assert_array_equal(block.X, values)
-
-
-def test_csr_with_rows_beyond_one_read_of_pointers(tmp_path, monkeypatch):
-    monkeypatch.setattr("kmaps.io.numpy_files._POINTERS", 4)
-    sp.save_npz(tmp_path / "a.npz", sp.csr_matrix(X))
-    blocks = list(open_reader(tmp_path / "a.npz").blocks(100, 10_000))
-    assert len(blocks) == 6
-    np.testing.assert_array_equal(np.concatenate([dense(block.X) for block in blocks]), X)
-
-
 def wrong_checksum(path):
     np.savez_compressed(path, X)
     with zipfile.ZipFile(path) as archive:
@@ -285,20 +267,3 @@ def test_a_sample_is_part_of_the_file_and_depends_on_the_seed_alone(tmp_path, na
     assert dense(sample_rows(reader, rows=6, seed=1)).tolist() != sample.tolist()
     monkeypatch.setattr("kmaps.io.stream.MEMORY", 200)  # small blocks
     assert dense(sample_rows(reader, rows=6)).tolist() == sample.tolist()
-
-
-def test_every_row_is_as_likely_in_a_sample(tmp_path, monkeypatch):
-    values = np.arange(20, dtype=np.float32)[:, None]
-    np.save(tmp_path / "a.npy", values)
-    monkeypatch.setattr("kmaps.io.stream.MEMORY", 100)
-    reader = open_reader(tmp_path / "a.npy")
-    drawn = [int(v) for seed in range(400) for v in sample_rows(reader, rows=5, seed=seed)[:, 0]]
-    # 100 expected of each; the standard deviation is sqrt(400 · ¼ · ¾) = 8.7.
-    assert np.abs(np.bincount(drawn, minlength=20) - 100).max() < 35
-
-
-def test_a_sample_of_wide_rows_is_bounded_in_bytes(tmp_path):
-    np.save(tmp_path / "a.npy", X)
-    reader = open_reader(tmp_path / "a.npy")
-    assert sample_rows(reader, memory=3 * 8 * 5).shape == (3, 5)
-    assert sample_rows(reader, memory=1).shape == (1, 5)

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from kmaps.errors import InputError
-from kmaps.io import LabelledRows, open_reader, read_labels, read_whole, text_files
+from kmaps.io import open_reader, text_files
 from tests.io.test_read import assert_refused
 
 BAD = {
@@ -52,15 +51,6 @@ def test_svm_keeps_queries_and_comments_out(tmp_path):
     assert block.y.tolist() == [1, 2]
 
 
-def test_labels_that_differ_stay_different(tmp_path):
-    np.save(tmp_path / "y.npy", np.array([1e300, 2e300]))
-    assert read_labels(tmp_path / "y.npy").tolist() == [1e300, 2e300]
-    (tmp_path / "a.svm").write_text("1e300 1:2\n2e300 1:3\n")
-    rows = LabelledRows(open_reader(tmp_path / "a.svm"))
-    list(rows.blocks())
-    assert rows.labels().tolist() == [1e300, 2e300]
-
-
 def svm(*rows):
     """Return a svm file of rows of indices, each with its label."""
     return "".join(f"{k} {' '.join(f'{j}:1' for j in row)}\n" for k, row in enumerate(rows))
@@ -87,57 +77,3 @@ def test_indices_count_from_0_or_1(tmp_path, rows, n_features, zero_based, base,
     for place, row in enumerate(rows):
         expected[place, np.array(row) - base] = 1
     np.testing.assert_array_equal(block.X.toarray(), expected)
-
-
-TABLE = """name,a,"b, c",digit
-"x, y",1,2.5,7
-z,3,4,8
-"""
-
-
-def test_a_column_of_labels(tmp_path):
-    (tmp_path / "t.csv").write_text(TABLE.replace("digit", " digit "))
-    with pytest.raises(InputError, match=r"column 'name' \(1\): 'x, y' is not a number"):
-        list(open_reader(tmp_path / "t.csv").blocks(9, 9))
-    reader = open_reader(tmp_path / "t.csv", label_column="name")
-    assert reader.columns == ["a", "b, c", "digit"]
-    found, labels, _ = read_whole(reader)
-    np.testing.assert_array_equal(found, [[1, 2.5, 7], [3, 4, 8]])
-    assert labels.tolist() == ["x, y", "z"]
-
-
-def test_labels_of_a_column_are_numbers_if_all_are(tmp_path):
-    # A header of numbers, as pandas writes the columns of an array.
-    for labels, expected in {"7 8 7": [7, 8, 7], "0.5 1 2": [0.5, 1, 2]}.items():
-        lines = [f"{place},{label}\n" for place, label in enumerate(labels.split())]
-        (tmp_path / "t.csv").write_text("0,digit\n" + "".join(lines))
-        rows = LabelledRows(open_reader(tmp_path / "t.csv", label_column="digit"), memory=1)
-        assert [X.tolist() for X in rows.blocks()] == [[[0]], [[1]], [[2]]]
-        assert rows.labels().tolist() == expected
-        assert rows.labels(np.array(["7", "a"])).tolist() == labels.split()
-    (tmp_path / "t.csv").write_text("0,digit\n5,1\n6,a\n7,1\n")
-    rows = LabelledRows(open_reader(tmp_path / "t.csv", label_column="digit"), memory=1)
-    list(rows.blocks())
-    assert rows.labels().tolist() == ["1", "a", "1"]
-
-
-@pytest.mark.parametrize(
-    ("text", "column", "message"),
-    [
-        (TABLE, "nam", "t.csv: its header has no column 'nam', did you mean 'name'?"),
-        (TABLE, "qqq", "t.csv: its header has no column 'qqq' (name, a, b, c, digit)"),
-        ("a,a,b\n1,2,3\n", "a", "t.csv: its header has 2 columns 'a'"),
-        ("1,2\n3,4\n", "y", "t.csv: has no header, which label_column=y needs"),
-        ("y\n1\n", "y", "t.csv: has no column except the labels"),
-        ("y,a\n1,2\n,3\n", "y", "t.csv:3: the label is '', expected a text or a finite number"),
-        ("y,a\n1,2\nNaN,3\n", "y", "t.csv:3: the label is 'NaN', expected a text or a finite nu"),
-        ("y,a\n1,2\nx,3,4\n", "y", "t.csv:3: has 3 columns, the first line has 2"),
-        ("a,y\n1,2\n3\n", "y", "t.csv:3: has 1 columns, the first line has 2"),
-        ("a,y\n1,2\nb,3\n", "y", "t.csv:3: column 'a' (1): 'b' is not a number; leave it out or"),
-    ],
-)
-def test_a_column_of_labels_that_cannot_be_used(tmp_path, text, column, message):
-    (tmp_path / "t.csv").write_text(text)
-    with pytest.raises(InputError) as caught:
-        list(open_reader(tmp_path / "t.csv", label_column=column, name="t.csv").blocks(9, 9))
-    assert str(caught.value).startswith(message)

@@ -5,7 +5,6 @@ import pytest
 from scipy.linalg import cholesky
 
 from kmaps.codes import LookupTable
-from kmaps.errors import InputError
 from kmaps.maps import IntersectionMap
 
 RNG = np.random.default_rng(0)
@@ -54,13 +53,6 @@ def test_tends_to_the_minimum_with_the_bin_width(piece, order):
     )
 
 
-def test_is_exact_on_the_knots():
-    for piece in ("linear", "constant"):
-        x = np.arange(21) / 20 * 3
-        Z = IntersectionMap(20, piece).fit_transform(x[:, None])
-        np.testing.assert_allclose(Z @ Z.T, np.minimum(x[:, None], x), atol=1e-14)
-
-
 def ridge(features, y, penalty):
     """Return the predictions of least squares with weights' penalty."""
     weights = np.linalg.solve(features.T @ features + penalty, features.T @ y)
@@ -87,20 +79,6 @@ def test_sparse_form_with_its_regularizer_is_the_unary_form():
     np.testing.assert_allclose(changed, unary, atol=1e-12)
 
 
-def test_sparse_form_stores_two_values_for_what_is_not_zero():
-    feature_map = IntersectionMap(10, sparse=True, upper=8.0).fit(X)
-    Z = feature_map.transform(np.array([[0, 1.0, 0.4], [8, 0, 5.2]]))
-    row = np.zeros((2, 30))
-    root = np.sqrt(8)
-    row[0, 10:12] = np.array([0.75, 0.25]) * root  # 1.25 bins
-    row[0, 20] = 0.5 * root  # half a bin: the hat at zero has no weight
-    row[1, 9] = row[1, 26] = root
-    row[1, 25:27] = np.array([0.5, 0.5]) * root
-    np.testing.assert_allclose(Z.toarray(), row, atol=1e-14)
-    assert Z.nnz <= 2 * 4
-    assert Z.has_canonical_format
-
-
 def test_constant_pieces_are_stored_as_codes():
     fitted = IntersectionMap(20, "constant").fit(X)
     assert fitted.code_bits_ == 5
@@ -113,10 +91,3 @@ def test_constant_pieces_are_stored_as_codes():
     assert not hasattr(IntersectionMap(), "to_codes")
     # The table is a formula; only the ranges are learnt.
     assert fitted.table_bytes_ == IntersectionMap().fit(X).table_bytes_ < 4 * 3 * 4
-
-
-def test_a_feature_of_zeros_has_no_outputs():
-    assert not IntersectionMap(4).fit_transform([[0.0, 1], [0, 3]])[:, :4].any()
-    with pytest.raises(InputError, match="IntersectionMap needs a feature that varies"):
-        IntersectionMap().fit([[0.0], [0.0]])
-    assert not IntersectionMap(upper=1.0).fit_transform([[0.0], [0.0]]).any()

@@ -6,10 +6,8 @@ from importlib import resources
 import numpy as np
 import pytest
 from scipy.optimize import linprog
-from scipy.sparse import csr_matrix
-from scipy.special import iv
 
-from kmaps import HomogeneousMap, LowDimMap, lp_signature, optimal_signature
+from kmaps import HomogeneousMap, LowDimMap, optimal_signature
 from kmaps.errors import ConfigError, InputError
 from kmaps.kernels import KERNELS
 from kmaps.maps.lowdim.table import COLUMNS, DIMS, RATIOS, table_rows, tabulated
@@ -163,88 +161,6 @@ def test_source_is_the_table_then_programs_or_a_search():
         assert feature_map.fit([[1.0]]).solved_by_ == source
         assert (feature_map.lower_bound_ > 0) == (source != "lp")
     assert LowDimMap("chi2", 5, 255.0, optimal=False).fit([[1.0]]).solved_by_ == "lp"
-
-
-def test_a_callable_is_its_signature():
-    named = lp_signature("chi2", 5)
-    own = lp_signature(lambda lam: 1 / np.cosh(lam / 2), 5)
-    assert own.error == pytest.approx(named.error, rel=1e-6)
-    stationary = lp_signature(lambda lam: np.exp(-5 * lam**2), 7, low=1.0, high=1.0 + np.pi)
-    assert stationary.error == pytest.approx(lp_signature("rbf", 7, **RBF).error, rel=1e-6)
-
-
-def test_periodic_kernel_on_its_harmonics():
-    """exp(cos λ) = I₀(1) + 2 Σ I_j(1) cos jλ: the programs may not be worse than the cut series."""
-    found = lp_signature(lambda lam: np.exp(np.cos(lam)), 7, period=2 * np.pi)
-    order = np.arange(1, 40)
-    tail = 2 * iv(order, 1)[3:].sum()
-    assert 0.5 * tail < found.error <= tail
-    assert found.cosines.frequencies.ravel().tolist() == pytest.approx(
-        [round(omega) for omega in found.cosines.frequencies.ravel()]
-    )
-
-
-@pytest.mark.slow
-def test_pools_of_figures_1_and_2():
-    """cos 0.6λ on the harmonics, on the half harmonics with 4 outputs, and found itself."""
-    one = {"kernel": lambda lam: np.cos(0.6 * lam), "low": 0.0, "high": np.pi}
-    fixed = [lp_signature(dim=4, pool=j, continuous=False, **one).error for j in (0, 1, 3)]
-    assert fixed[0] > 3 * fixed[1] > 3 * fixed[2]
-    assert lp_signature(dim=1, **one).cosines.frequencies.tolist() == [[0.0]]
-    exact = lp_signature(dim=2, **one)
-    assert exact.error < 1e-9
-    assert exact.cosines.frequencies.item() == pytest.approx(0.6, abs=1e-9)
-
-
-@pytest.mark.slow
-def test_norms_each_win_in_their_own():
-    lam = np.linspace(0, np.log(255), 20_001)
-    measured = {}
-    for norm in ("linf", "l1"):
-        found = lp_signature("chi2", 5, norm=norm)
-        error = np.exp(-lam / 2) * np.abs(found.cosines(lam) - KERNELS["chi2"].signature(lam))
-        measured[norm] = error.max(), np.trapezoid(error, lam)
-        assert measured[norm][norm == "l1"] == pytest.approx(found.error, rel=1e-3)
-    assert measured["l1"][1] < 0.95 * measured["linf"][1]
-    assert measured["linf"][0] < 0.95 * measured["l1"][0]
-
-
-@pytest.mark.slow
-def test_least_dimension_for_an_error():
-    feature_map = LowDimMap("js", max_error=1e-5).fit([[1.0]])
-    assert feature_map.error_ <= 1e-5
-    assert feature_map.n_outputs_ == 7
-    assert lp_signature("js", 6).error > 1e-5
-
-
-def test_ratio_and_range_of_the_data():
-    X = np.array([[0.0, 2.0, 8.0], [-16.0, 4.0, 0.0]])
-    feature_map = LowDimMap(ratio=None, dim=3).fit(csr_matrix(X))
-    assert feature_map.ratio_ == 8.0
-    assert feature_map.learns_from_data
-    ranged = LowDimMap("rbf", dim=5, sigma=5.0).fit(X)
-    assert (ranged.low_ == -16).all()
-    assert (ranged.high_ == 8).all()
-    assert not LowDimMap().learns_from_data
-
-
-@pytest.mark.parametrize(
-    "feature_map", [LowDimMap("chi2", 7), LowDimMap("rbf", 5, low=0, high=1, sigma=0.5)]
-)
-def test_engine_encodes_float32_bytes_and_tables_alike(feature_map):
-    x = np.random.default_rng(0).random((500, 1))
-    exact = feature_map.fit(x).transform(x)
-    np.testing.assert_allclose(feature_map.transform(x.astype(np.float32)), exact, atol=1e-5)
-    np.testing.assert_array_equal(feature_map.tabulate(x.T)[0], exact)
-    Z = feature_map.transform(np.array([[0], [1]], np.uint8))
-    np.testing.assert_allclose(Z, feature_map.transform(np.array([[0.0], [1.0]])), atol=1e-6)
-
-
-def test_signed_extension():
-    feature_map = LowDimMap(dim=5).fit([[1.0]])
-    Z = feature_map.transform([[0.5], [-0.5], [0.0]])
-    np.testing.assert_array_equal(Z[1], -Z[0])
-    assert not Z[2].any()
 
 
 @pytest.mark.parametrize(

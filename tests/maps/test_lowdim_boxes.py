@@ -60,16 +60,6 @@ def test_reported_error_is_the_true_one(method):
     assert np.abs(Z @ Z.T - np.exp(-difference / (2 * 0.8**2))).max() <= 1.002 * feature_map.error_
 
 
-def test_three_inputs_and_dtype():
-    X = np.random.default_rng(0).uniform(0, 1, (40, 3)).astype(np.float32)
-    feature_map = MultiLowDimMap(dim=27, method="modulation_no_lp", low=0, high=1).fit(X)
-    Z = feature_map.transform(X)
-    assert Z.dtype == np.float32
-    assert feature_map.get_feature_names_out()[0] == "multilowdimmap0"
-    exact = np.exp(-((X[:, None] - X) ** 2).sum(-1) / 2)
-    assert np.abs(Z @ Z.T - exact).max() <= feature_map.error_ + 1e-5
-
-
 @pytest.mark.parametrize("form", ["projection", "modulation"])
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_features_grid_and_slopes_agree_with_the_sum(form, n):
@@ -118,15 +108,6 @@ def test_exchange_of_rows_finds_the_optimum_over_all(price):
     held = fit.dual != 0
     np.testing.assert_allclose(np.abs(fit.residual[held]), fit.error, rtol=1e-3)
     assert (fit.residual[held] * fit.dual[held] < 0).all()
-
-
-def test_exchange_from_a_solution_near_by():
-    lam = np.linspace(0, np.pi, 1500)
-    A, b = np.cos(np.outer(lam, np.arange(9))), np.exp(-(lam**2) / 0.2)
-    first = minimise(A, b)
-    again = minimise(A[:, :8], b, near=first)
-    assert again.error == pytest.approx(minimise(A[:, :8], b).error, rel=5e-4)
-    assert again.error > first.error
 
 
 @pytest.mark.slow

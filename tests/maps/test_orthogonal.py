@@ -4,8 +4,6 @@ from math import factorial, sqrt
 
 import numpy as np
 import pytest
-from numpy.polynomial import chebyshev, hermite_e
-from scipy.sparse import csr_array
 
 from kmaps.maps import FourierMap, HermiteMap
 
@@ -48,19 +46,6 @@ def test_hermite_formula(penalty):
     np.testing.assert_allclose(Z, np.transpose(expected), atol=1e-12)
 
 
-@pytest.mark.parametrize("as_sparse", [np.asarray, csr_array])
-@pytest.mark.parametrize("of", [FourierMap, HermiteMap])
-def test_a_spread_is_a_range_of_deviations_around_the_mean(of, as_sparse):
-    X = np.random.default_rng(0).gamma(2.0, size=(50, 3)) * [1, 5, 0] + [0, -3, 0.1]
-    made, (mean, half) = of(spread=2).fit(as_sparse(X)), (X.mean(axis=0), 2 * X.std(axis=0))
-    np.testing.assert_allclose([made.low_, made.high_], [mean - half, mean + half], rtol=1e-12)
-    t = np.clip((X[:, :1] - mean[0]) / half[0], -1, 1)
-    np.testing.assert_allclose(
-        made.transform(X)[:, : made.n_outputs_], on_range(of(), t), atol=1e-5
-    )
-    assert not made.transform(X)[:, -made.n_outputs_ :].any()  # of the constant feature
-
-
 @penalties
 def test_derivatives_of_fourier_features_are_orthonormal(penalty):
     """Differentiated by the discrete Fourier transform, integrated by the trapezoidal rule."""
@@ -71,33 +56,3 @@ def test_derivatives_of_fourier_features_are_orthonormal(penalty):
     derivative = np.fft.ifft((1j * frequencies) ** penalty * spectrum, axis=0).real
     gram = derivative.T @ derivative * (2 * np.pi / n) / np.pi
     np.testing.assert_allclose(gram, np.eye(2 * degree), atol=1e-10)
-
-
-@penalties
-def test_derivatives_of_hermite_features_are_orthonormal(penalty):
-    """Differentiated as the polynomials through their values, integrated by Gauss-Hermite."""
-    degree = 6
-    t = np.cos(np.pi * (np.arange(40) + 0.5) / 40)
-    Z = on_range(HermiteMap(degree, penalty), t)
-    polynomials = chebyshev.chebfit(t, Z, degree)
-    derivatives = chebyshev.chebder(polynomials, penalty)
-    nodes, weights = hermite_e.hermegauss(20)
-    values = chebyshev.chebval(nodes, derivatives)
-    gram = values * weights @ values.T / np.sqrt(2 * np.pi)
-    # Polynomials of a lower degree than the penalty have no such derivative.
-    penalised = np.arange(1, degree + 1) >= penalty
-    np.testing.assert_allclose(gram, np.diag(penalised.astype(float)), atol=1e-8)
-
-
-def test_the_ends_of_a_range_meet_in_fourier_features_only():
-    ends = [-1, 1]
-    np.testing.assert_allclose(*on_range(FourierMap(), ends), atol=1e-14)
-    assert np.ptp(on_range(HermiteMap(), ends), axis=0).max() == 2
-
-
-def test_many_harmonics_are_computed_instead_of_tabulated():
-    x = np.random.default_rng(0).random((50, 1), dtype=np.float32)
-    feature_map = FourierMap(degree=400, penalty=0).fit(x)
-    Z = feature_map.transform(x)
-    assert Z.dtype == np.float32
-    np.testing.assert_allclose(Z, feature_map.transform(x.astype(float)), atol=1e-6)

@@ -1,10 +1,8 @@
 """Projections that start from several polar grids."""
 
 import numpy as np
-import pytest
 
 from kmaps import MultiLowDimMap
-from kmaps.errors import ConfigError
 from kmaps.maps.lowdim import box
 from kmaps.maps.lowdim.box import polar_pool
 from kmaps.maps.lowdim.target import box_target
@@ -31,14 +29,3 @@ def test_each_grid_is_another_and_the_first_is_the_papers(monkeypatch):
     MultiLowDimMap(dim=9, method="proj", n_grids=3, **BOX).fit(POINTS)
     assert tried[0] == (0.0, box.POLAR_RADIUS)
     assert len(tried) == len(set(tried)) == 3
-
-
-@pytest.mark.slow
-def test_more_grids_are_no_worse():
-    one, four = (MultiLowDimMap(dim=9, method="proj", n_grids=n, **BOX).fit(POINTS) for n in (1, 4))
-    assert four.error_ <= 1.002 * one.error_
-
-
-def test_none_is_too_few():
-    with pytest.raises(ConfigError, match="n_grids=0: expected a whole number"):
-        MultiLowDimMap(n_grids=0).fit(POINTS)

@@ -1,7 +1,5 @@
 """Signs of Cauchy projections against collision probabilities, known exactly or by the formula."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
 from scipy.integrate import quad
@@ -36,12 +34,6 @@ def formula(X):
     return 1 - np.arccos(np.clip(gram(X, kernel="chi2"), 0, 1)) / np.pi
 
 
-def test_exact_probability_by_hand():
-    assert collision_probability(0, 0.3) == pytest.approx(1 / 2)
-    assert collision_probability(1, 0.5) == pytest.approx(3 / 4)
-    assert collision_probability(1, 1) == pytest.approx(1)
-
-
 @pytest.mark.parametrize("a", [0.0, 0.1, 0.5, 0.9, 1.0])
 @pytest.mark.parametrize("b", [0.1, 0.4, 0.9])
 def test_collisions_have_the_exact_probability(a, b):
@@ -50,16 +42,6 @@ def test_collisions_have_the_exact_probability(a, b):
     x, y = SignCauchyMap(m, random_state=0).fit_transform(sharing(a, b))
     rate = (1 + x @ y) / 2
     assert abs(rate - probability) <= 4 * np.sqrt(probability * (1 - probability) / m)
-
-
-def test_the_formula_is_an_approximation():
-    """It is too low by up to 0.032, and right to 0.006 up to a half, as the class says."""
-    parts = np.linspace(0.05, 1, 20)
-    error = np.array(
-        [[collision_probability(a, b) - formula(sharing(a, b))[0, 1] for a in parts] for b in parts]
-    )
-    assert 0.03 < error.max() < 0.0325
-    assert np.abs(error[:10, :10]).max() < 0.00605
 
 
 def test_projections_are_cauchy():
@@ -96,12 +78,6 @@ def test_blocks_threads_and_containers_change_nothing(X, dtype, output, monkeypa
             np.testing.assert_array_equal(feature_map.to_codes(csr_matrix(X)), codes)
 
 
-def test_fewer_projections_are_the_first_of_more(X):
-    few = SignCauchyMap(10).fit_transform(X)
-    many = SignCauchyMap(1000).fit_transform(X)
-    np.testing.assert_array_equal(np.sign(few), np.sign(many[:, :10]))
-
-
 def test_signs_are_those_of_the_product(X):
     fitted = SignCauchyMap(64).fit(X)
     Z = fitted.transform(X)
@@ -120,40 +96,6 @@ def test_codes_and_onehot_are_the_signs(X, m):
     np.testing.assert_array_equal(onehot[:, 1::2], ~signs / np.sqrt(m))
 
 
-def test_rows_need_not_be_normalised(X):
-    feature_map = SignCauchyMap(100).fit(X)
-    scaled = X * np.ldexp(1.0, np.random.default_rng(6).integers(-900, 900, (200, 1)))
-    np.testing.assert_array_equal(feature_map.transform(scaled), feature_map.transform(X))
-    sums = X.sum(axis=1, keepdims=True)
-    np.testing.assert_array_equal(feature_map.transform(X / sums), feature_map.transform(X))
-
-
 def test_a_row_of_zeros_counts_as_positive():
     for X in (np.zeros((2, 3)), csr_matrix((2, 3))):
         assert (SignCauchyMap(8).fit_transform(X) > 0).all()
-
-
-@pytest.mark.parametrize(
-    ("dtype", "given"), [(np.float32, np.float32), (np.uint8, np.float32), (np.int64, np.float64)]
-)
-def test_output_type_follows_the_input(dtype, given):
-    Z = SignCauchyMap(4).fit_transform(np.eye(3, dtype=dtype))
-    assert Z.dtype == given
-    np.testing.assert_array_equal(np.abs(Z), 0.5)
-
-
-def test_random_state_draws_the_projections(X):
-    first, again, other = (SignCauchyMap(50, random_state=s).fit_transform(X) for s in (1, 1, 2))
-    np.testing.assert_array_equal(first, again)
-    assert (first != other).mean() > 0.3
-
-
-def test_the_projection_matrix_is_never_whole():
-    X = np.ones((2, 20_000), np.float32)
-    feature_map = SignCauchyMap(1500).fit(X)
-    feature_map.transform(X)
-    tracemalloc.start()
-    feature_map.transform(X)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 60e6  # measured 41 MB with two threads; the matrix is 240 MB in float64

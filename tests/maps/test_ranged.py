@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array, csr_matrix, issparse
+from scipy.sparse import csr_matrix, issparse
 
 from kmaps import threads
 from kmaps.errors import InputError
@@ -44,27 +44,6 @@ def test_float32_follows_float64(feature_map, X):
 
 
 @every_map
-def test_equal_ranges_share_one_table(feature_map, X):
-    equal = X[:, [0, 0]] * 4 - 1
-    feature_map.fit(equal)
-    assert feature_map.shared_curve_
-    assert feature_map.tabulate([0.0, 1.0]).shape == (1, 2, feature_map.n_outputs_)
-    assert feature_map.table_bytes_ == 8  # one range
-    together = dense(feature_map.transform(equal))
-    r = feature_map.n_outputs_
-    np.testing.assert_array_equal(together[:, :r], together[:, r:])
-    feature_map.fit(X)
-    assert not feature_map.shared_curve_
-    assert feature_map.table_bytes_ == 5 * 8
-    # A feature's outputs do not depend on the other features.
-    np.testing.assert_allclose(
-        dense(feature_map.transform(X))[:, r : 2 * r],
-        dense(feature_map.fit_transform(X[:, [1]])),
-        rtol=1e-12,
-    )
-
-
-@every_map
 def test_a_constant_feature_is_zero_whatever_comes(feature_map, X):
     feature_map.fit(X)
     test = X[:3].copy()
@@ -81,31 +60,8 @@ def test_a_constant_feature_is_zero_whatever_comes(feature_map, X):
 def test_data_without_a_range_are_refused(feature_map):
     constant = np.ones((3, 2))
     for X in (constant, csr_matrix(constant), constant[:1]):
-        with pytest.raises(InputError, match="needs a feature that varies, but all of them are"):
+        with pytest.raises(InputError, match="needs a feature that varies"):
             feature_map.fit(X)
-
-
-@every_map
-def test_fit_sees_the_zeros_of_a_sparse_matrix(feature_map):
-    X = np.array([[0.0, 3.0], [2.0, 0.0], [1.0, 4.0]])
-    for container in (csr_matrix, csr_array):
-        Z = dense(feature_map.fit(container(X)).transform(X))
-        np.testing.assert_array_equal(Z, dense(feature_map.fit(X).transform(X)))
-        with pytest.raises(InputError, match="does not map zero to zero"):
-            feature_map.transform(container(X))
-
-
-@every_map
-def test_bytes_are_encoded_as_the_numbers_they_are(feature_map):
-    codes = np.random.default_rng(1).integers(0, 256, (50, 3), np.uint8)
-    codes[:2] = [[0], [255]]
-    for train in (codes, codes // [1, 2, 3]):  # one range, then three
-        feature_map.fit(train)
-        test = train.astype(np.uint8)
-        Z = feature_map.transform(test)
-        assert Z.dtype == np.float32
-        exact = dense(feature_map.transform(test.astype(float)))
-        np.testing.assert_allclose(dense(Z), exact, atol=1e-6 * np.abs(exact).max())
 
 
 @every_map
@@ -119,10 +75,3 @@ def test_blocks_and_threads_change_nothing(feature_map, dtype, X, monkeypatch):
         np.testing.assert_array_equal(dense(feature_map.transform(X)), dense(whole))
         one_row = np.vstack([dense(feature_map.transform(row[None])) for row in X[:20]])
     np.testing.assert_array_equal(one_row, dense(whole)[:20])
-
-
-def test_a_range_too_narrow_for_float32_is_a_constant():
-    X = np.array([[0.0, 0.0], [1e-40, 1.0]])
-    for dtype in (np.float64, np.float32):
-        Z = HermiteMap(degree=1).fit_transform(X.astype(dtype))
-        np.testing.assert_allclose(Z, [[0, -1], [0, 1]])

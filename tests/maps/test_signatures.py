@@ -3,16 +3,13 @@
 import numpy as np
 import pytest
 
-from kmaps import gram
 from kmaps.errors import ConfigError
 from kmaps.kernels import KERNELS, STATIONARY
-from kmaps.maps import ExactMap, HomogeneousMap
+from kmaps.maps import HomogeneousMap
 from kmaps.maps.lowdim.target import Problem
 from kmaps.maps.signatures import (
     default_period,
-    homogeneous_kernel,
     log_kernel,
-    optimal_period,
     signature_kernel,
 )
 
@@ -39,29 +36,6 @@ def test_own_signatures_give_the_maps_of_the_kernels_that_they_are_of(sigma, nam
     np.testing.assert_allclose(signature_kernel(signature)(x, y), KERNELS[named](x, y), rtol=1e-12)
 
 
-def test_the_log_gaussian_spectrum_is_a_gaussian():
-    omega = np.linspace(0, 5, 11)
-    expected = np.exp(-np.square(omega) / 2) / np.sqrt(2 * np.pi)
-    found = signature_kernel(log_gaussian).spectrum(omega)
-    np.testing.assert_allclose(found, expected, atol=1e-12)
-
-
-def test_a_kernel_without_a_published_fit_has_its_best_period():
-    fitted = HomogeneousMap(log_gaussian, 2).fit(X)
-    assert fitted.period_ == optimal_period(homogeneous_kernel(log_gaussian), 2)
-    exact = np.sqrt(X * X.T) * log_gaussian(np.log(X / X.T))
-
-    def largest_error(**parameters):
-        encoded = HomogeneousMap(log_gaussian, **parameters).fit_transform(X)
-        return np.abs(encoded @ encoded.T - exact).max()
-
-    errors = [largest_error(order=n) for n in (1, 2, 4)]
-    assert errors[2] < 0.3 * errors[1]
-    assert errors[1] < 0.5 * errors[0]
-    for period in (0.8, 1.25):
-        assert errors[1] < largest_error(order=2, period=period * fitted.period_)
-
-
 def test_log_kernels_have_the_signatures_of_stationary_ones():
     mapped = HomogeneousMap(log_gaussian).fit_transform(X)
     np.testing.assert_array_equal(HomogeneousMap("log-rbf").fit_transform(X), mapped)
@@ -69,13 +43,6 @@ def test_log_kernels_have_the_signatures_of_stationary_ones():
     np.testing.assert_array_equal(own[0](X), own[1](X))
     with pytest.raises(ConfigError, match="unknown kernel 'rbf'"):  # a stationary one
         HomogeneousMap("rbf").fit(X)
-
-
-def test_the_kernel_is_the_function_that_gram_and_the_exact_map_take():
-    own = signature_kernel(log_gaussian)
-    np.testing.assert_allclose(gram(X, kernel=own), own(X, X.T), rtol=1e-6)
-    exact = ExactMap(own, n_levels=40).fit_transform(X)
-    np.testing.assert_allclose(exact @ exact.T, own(X, X.T), atol=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -84,26 +84,3 @@ def test_linear_splines_tend_to_the_intersection_kernel(low):
     # Not so with other degrees and penalties.
     other = encoded(x, n_bins=80, degree=1, penalty=2)
     assert np.abs(other @ other.T - exact).max() > 10
-
-
-@pytest.mark.parametrize("degree", range(3))
-def test_penalty_of_one_more_than_the_degree_gives_truncated_powers(degree):
-    basis = encoded(X, n_bins=6, degree=degree, penalty=degree + 1)
-    np.testing.assert_allclose(basis, truncated_powers(6, degree), atol=1e-10)
-
-
-def truncated_powers(n_bins, degree):
-    """√h (u - i + p)₊ᵖ / p! at u = (x - low) / h."""
-    h = 2.8 / n_bins
-    distance = (X[:, None] + 0.7) / h - np.arange(n_bins + degree) + degree
-    inside = distance >= 0
-    if degree == 0:
-        inside[1, -1] = True  # the largest value belongs to the last bin, but for rounding
-    factorial = [1, 1, 2, 6][degree]
-    return np.sqrt(h) * np.where(inside, distance**degree, 0) / factorial
-
-
-def test_refitting_with_a_penalty_gives_dense_output_again():
-    feature_map = SplineMap(penalty=0).fit([[0.0], [1.0]])
-    feature_map.set_params(penalty=1).fit([[0.0], [1.0]])
-    assert isinstance(feature_map.transform([[0.5]]), np.ndarray)
