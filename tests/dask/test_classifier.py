@@ -15,12 +15,10 @@ from distributed import ActorFuture, Client, LocalCluster
 from scipy.sparse import csr_matrix
 
 import kmaps
-from kmaps import HomogeneousMap, LandmarkSVC, RandomFeatureSVC, SplineMap
+from kmaps import LandmarkSVC, RandomFeatureSVC
 from kmaps.dask import BlockwiseMappedSVC, BlockwiseSVC
 from kmaps.dask.cluster import connected
 from kmaps.dask.team import DaskTeam
-from kmaps.errors import ConfigError, InputError
-from kmaps.models.mapped_rows import MappedRows
 from kmaps.svm.coded import block
 
 N, D = 600, 40
@@ -146,23 +144,6 @@ def test_all_collections_give_the_same_machine(client, data):
     assert fitted_alike(da.from_array(half, 200), y, exact)
 
 
-@pytest.mark.slow
-def test_sparse_samples_several_classes_and_maps_that_learn(client):
-    rng = np.random.default_rng(1)
-    y = np.sort(rng.integers(0, 3, N))  # so that some blocks have one class only
-    X = rng.random((N, D)) * (rng.random((N, D)) < 0.15 + 0.2 * (np.arange(D) % 3 == y[:, None]))
-    names = np.array(["a", "b", "c"])[y]
-    blocks = [dask.delayed(csr_matrix(X[k : k + 150])) for k in range(0, N, 150)]
-    labels = [dask.delayed(names[k : k + 150]) for k in range(0, N, 150)]
-    options = {"C": 0.1, "tol": 1e-2, "multiclass": "ovo", "class_weight": "balanced"}
-    there = BlockwiseSVC(SplineMap(), n_blocks=4, **options).fit(blocks, labels)
-    here = kmaps.CodedSVC(SplineMap(), **options).fit(X, names)
-    assert there.classes_.tolist() == ["a", "b", "c"]
-    assert there.n_blocks_.max() <= 4
-    np.testing.assert_allclose(there.objective_, here.objective_, rtol=2e-2)
-    assert (there.predict(X) == here.predict(X)).mean() > 0.95
-
-
 @pytest.mark.parametrize(
     "model",
     [
@@ -182,55 +163,6 @@ def test_a_model_on_a_map_is_the_one_in_memory(client, data, model, form):
     scores, predicted = map(np.concatenate, found)
     np.testing.assert_allclose(scores, here.decision_function(form(X)), atol=1e-5)
     np.testing.assert_array_equal(predicted, here.predict(form(X)))
-
-
-def test_a_sample_chooses_landmarks_and_many_outputs_are_in_a_file(client, data, monkeypatch):
-    monkeypatch.setattr("kmaps.dask.chunks._SAMPLE_ROWS", N // 2)  # every second row
-    monkeypatch.setattr("kmaps.models.mapped_rows.MOST_VALUES", 100)
-    model = LandmarkSVC(n_landmarks=30, C=10.0, tol=1e-6, sigma=None)
-    there = BlockwiseMappedSVC(model).fit(*chunked(data)).model_
-    assert there.encoded_bytes_ == 0
-    row_map = kmaps.LandmarkMap(n_landmarks=30, random_state=0).fit(data[0][::2])
-    here = model.fit(MappedRows(row_map, None, row_map.transform(data[0])), data[1])
-    differences = there.decision_function(data[0]) - here.decision_function(data[0])
-    assert np.abs(differences).max() < 0.009  # 0.003 measured, of two orders of the rows
-
-
-def test_what_is_refused(client, data, tmp_path):
-    X, y = chunked(data)
-    frame = dd.from_pandas(pd.DataFrame(data[0][:, :2], columns=["a", "b"]), npartitions=2)
-    exponential = BlockwiseMappedSVC(LandmarkSVC())
-    for model, samples, labels, message in (
-        (BlockwiseSVC(C=-1), X, y, "C=-1: expected a positive number"),
-        (BlockwiseSVC(calibrate=True), X, y, "calibrate=True: not for clusters; leave it out"),
-        (BlockwiseSVC(), *data, "ndarray: expected a Dask array or DataFrame, a list"),
-        (BlockwiseSVC(), X, y[:400], "400 labels for 600 rows"),
-        (
-            BlockwiseSVC(),
-            tmp_path / "none",
-            y,
-            r"no such path: expected a \.npy file, a Zarr folder",
-        ),
-        (BlockwiseSVC(), X, da.zeros(N, chunks=200), "y has one class only"),
-        (BlockwiseSVC(), da.ma.masked_greater(X, 0.05), y, "a masked array"),
-        (BlockwiseSVC(), da.where(X > 0.05, np.nan, X), y, "NaN"),
-        (BlockwiseSVC(), frame, "c", r"y='c': no such column \(known: a, b"),
-        (BlockwiseMappedSVC(LandmarkSVC(C=-1, sigma=None)), X, y, "C=-1: expected a positive"),
-        (BlockwiseMappedSVC(LandmarkSVC(n_landmarks=0)), X, y, "n_landmarks=0: expected a whole"),
-        (
-            BlockwiseMappedSVC(BlockwiseSVC()),
-            X,
-            y,
-            r"BlockwiseSVC\(\): expected a LandmarkSVC or R",
-        ),
-        (exponential, X, da.zeros(N, chunks=200), "y has one class only"),
-        (exponential, X[:0], y[:0], "no samples"),
-    ):
-        with pytest.raises((ConfigError, InputError), match=message):
-            model.fit(samples, labels)
-    model = BlockwiseSVC(HomogeneousMap(), tol=1e-1).fit(X, y)
-    with pytest.raises(InputError, match="X has 5 features, expected 40, as in fit"):
-        model.predict(X[:, :5])
 
 
 @pytest.mark.slow

@@ -8,7 +8,6 @@ from scipy.sparse import csr_matrix
 
 from kmaps import AnchorMap, HomogeneousMap, IntersectionMap
 from kmaps.dask import BlockwiseMap
-from kmaps.errors import InputError
 
 
 @pytest.fixture
@@ -60,24 +59,9 @@ def test_one_pass_learns_from_few_rows_what_all_rows_tell(X, read):
     np.testing.assert_array_equal(fitted.transform(X[:9]), expected.transform(X[:9]))
 
 
-def test_the_range_is_that_of_all_rows():
-    X = np.full((30_000, 1), 0.5, np.float32)
-    X[12_345], X[12_347] = 0.0, 8.0  # which the sample may leave out
-    fitted = BlockwiseMap(IntersectionMap()).fit(da.from_array(X, 10_000)).map_
-    assert fitted.low_ == 0
-    assert fitted.high_ == 8
-
-
 def test_sparse_blocks_and_empty_ones(X):
     X = X * (X > 0.7)
     blocks = [dask.delayed(csr_matrix(part)) for part in (X[:200], X[:0], X[200:])]
     fitted = BlockwiseMap(HomogeneousMap()).fit(blocks)
     found = np.concatenate(dask.compute(*fitted.transform(blocks)))
     np.testing.assert_array_equal(found, HomogeneousMap().fit(X).transform(X))
-
-
-def test_refused_blocks(X):
-    with pytest.raises(InputError, match="no samples"):
-        BlockwiseMap(HomogeneousMap()).fit([dask.delayed(X[:0])])
-    with pytest.raises(InputError, match="blocks have 6 and 5 features"):
-        dask.compute(BlockwiseMap(HomogeneousMap()).fit([dask.delayed(X), dask.delayed(X[:, 1:])]))

@@ -1,14 +1,11 @@
 """Outputs in blocks: the loops against NumPy, models against the quadratic programme."""
 
-import json
 from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from commands import kmaps
-from sklearn.exceptions import ConvergenceWarning
 
-from kmaps import GeneralizedRBFMap, LandmarkMap, RandomFeatureSVC, threads
+from kmaps import GeneralizedRBFMap, RandomFeatureSVC
 from kmaps._loops.outputs import STRIP, descend_rows, upper_product
 from kmaps.errors import InputError
 from kmaps.models import mapped_rows
@@ -35,16 +32,6 @@ def test_a_row_times_an_upper_triangle_depends_on_that_row_alone(dtype):
     assert found.dtype == dtype
     np.testing.assert_allclose(found, rows @ B.astype(float), atol=300 * np.finfo(dtype).eps)
     np.testing.assert_array_equal(upper_product(rows[4:7], B), found[4:7])
-
-
-def test_outputs_have_the_precision_that_near_landmarks_need():
-    near = np.vstack([X[:40], X[:20] * np.float32(1.002)])
-    for landmarks, within in ((near, 1e-6), (near[:40], 2e-6)):
-        feature_map = LandmarkMap("exp-chi2").with_landmarks(landmarks, 0.5)
-        large = np.abs(feature_map.whitening_).max() > 64
-        assert large == (landmarks is near)
-        expected = feature_map.kernel_values(X).astype(float) @ feature_map.whitening_
-        np.testing.assert_allclose(feature_map.transform(X), expected, atol=within)
 
 
 @pytest.mark.parametrize("squared", [False, True])
@@ -93,21 +80,6 @@ def test_the_model_solves_the_quadratic_programme(stored, loss):
     assert -1e-5 < primal / dual - 1 < 1e-3
 
 
-@pytest.mark.parametrize("multiclass", ["ovr", "ovo"])
-def test_several_classes_weights_and_threads(stored, multiclass):
-    options = {"C": 0.3, "multiclass": multiclass}
-    weights = np.arange(N) % 3
-    with threads(1):
-        one = RandomFeatureSVC("exp-js", M, **options).fit(X, Y, weights)
-    with threads(3):
-        three = RandomFeatureSVC("exp-js", M, **options).fit(X, Y, weights)
-    assert (one.map_coef_ == three.map_coef_).all()
-    counted = np.repeat(np.arange(N), weights)
-    repeated = RandomFeatureSVC("exp-js", M, sigma=one.sigma_, **options)
-    repeated.fit(X[counted], Y[counted])
-    assert (one.predict(X) == repeated.predict(X)).mean() > 0.95  # measured: 0.99 and more
-
-
 def test_outputs_in_a_file(stored, monkeypatch):
     random_map, some = GeneralizedRBFMap("js", n_frequencies=M), np.array([150, 3, 77, 4])
     file = mapped_rows.map_rows(random_map, X, lambda: np.split(X, [30, 70]))
@@ -121,20 +93,3 @@ def test_outputs_in_a_file(stored, monkeypatch):
     monkeypatch.setattr("kmaps.models.mapped_rows.TemporaryFile", lambda: full)
     with pytest.raises(InputError, match=r"^outputs in \S+: .*No space left on device: set TMPDIR"):
         mapped_rows.map_rows(random_map, X, lambda: [X])
-
-
-def test_too_few_passes_are_warned_of(stored):
-    message = "gap is still .* after max_iter=1 passes, above tol=1e-06, in 3 of 3 binary problems"
-    with pytest.warns(ConvergenceWarning, match=message):
-        RandomFeatureSVC("exp-js", M, C=100.0, tol=1e-6, max_iter=1).fit(X, Y)
-
-
-def test_files_are_trained_on_in_blocks(stored, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    np.save("in.npy", X)
-    np.save("y.npy", Y)
-    options = ["--kernel", "exp-js", "-m", str(M), "-C", "0.1,0.3", "--hold-out", "0.25"]
-    options += ["--tol", "0.05", "--json", "--labels", "y.npy"]
-    found = json.loads(kmaps("train", "in.npy", "m.npz", *options).stdout)
-    assert found["encoded_bytes"] == 0
-    assert found["duality_gap"] <= 0.05

@@ -1,20 +1,17 @@
 """The choice of C: against folds and machines made by hand."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 from sklearn.svm import SVC
 
-from kmaps import CodedSVC, HomogeneousMap, KernelSVC, LiblinearSVC, RandomFeatureSVC, gram
+from kmaps import CodedSVC, HomogeneousMap, KernelSVC, LiblinearSVC, gram
 from kmaps.errors import ConfigError, InputError
 from kmaps.models import (
     along_c,
     along_c_precomputed,
     cross_validate,
     stratified_order,
-    stratified_sample,
 )
 from kmaps.models.choice import splits
 from kmaps.svm import code_rows
@@ -73,23 +70,6 @@ def test_each_fold_is_left_out_once():
         assert np.abs(share).max() < 1
 
 
-def test_labels_of_all_samples_count_once():
-    """A learner that is right for one sample of one fold, with the last C only."""
-
-    def prepare(chosen):
-        def predict(grid, train, test):
-            for C in grid:
-                wrong = (Y[chosen][test] + 1) % 3
-                if C == 8 and 17 in chosen[test]:
-                    wrong[chosen[test] == 17] = Y[17]
-                yield wrong
-
-        return predict
-
-    found = cross_validate(prepare, [2, 8], Y, cv=7)
-    assert (found.C, found.accuracies) == (8.0, (0.0, 1 / 120))
-
-
 def test_the_order_goes_class_by_class_at_random():
     y = np.array([2, 0, 1, 0, 2, 0] * 10)
     order = stratified_order(y, 1)
@@ -102,20 +82,6 @@ def test_the_order_goes_class_by_class_at_random():
     for first in range(7):  # every seventh is a stratified draw
         counts = np.bincount(y[order[first::7]], minlength=3)
         assert np.abs(counts - np.bincount(y) / 7).max() < 1
-
-
-def test_fewer_samples_are_a_stratified_draw():
-    for samples in (6, 7, 40, 119):
-        chosen = stratified_sample(Y, samples, 2)
-        assert len(set(chosen.tolist())) == samples
-        share = np.bincount(Y[chosen], minlength=3) - samples / 120 * np.bincount(Y)
-        assert np.abs(share).max() < 1
-        assert (np.diff(Y[chosen]) >= 0).all()
-        prepare, calls = truth(Y)
-        cross_validate(prepare, [1], Y, samples=samples, random_state=2)
-        assert all(np.array_equal(call[0], chosen) for call in calls)
-    for everything in (None, 120, 4000):
-        np.testing.assert_array_equal(stratified_sample(Y, everything, 2), stratified_order(Y, 2))
 
 
 def test_codes_along_the_path_are_machines_trained_alone():
@@ -134,21 +100,6 @@ def test_codes_along_the_path_are_machines_trained_alone():
     assert max(found.accuracies) > min(found.accuracies) + 0.1
     assert (model.C, model.warm_start) == (1.0, False)
     assert not hasattr(model, "classes_")
-
-
-def test_a_path_starts_each_machine_from_the_one_before(monkeypatch):
-    starts = []
-    solve = CodedSVC._starting_points
-    monkeypatch.setattr(
-        CodedSVC,
-        "_starting_points",
-        lambda self, problems: (
-            starts.append(solve(self, problems)[0] is not None) or solve(self, problems)
-        ),
-    )
-    rows = code_rows("chi2", lambda: [X])
-    cross_validate(lambda of: along_c(CodedSVC(), rows.take(of), Y[of]), GRID, Y)
-    assert starts == 3 * [False, True, True]
 
 
 @pytest.mark.parametrize("form", [np.asarray, csr_matrix])
@@ -185,16 +136,6 @@ def test_a_gram_matrix_agrees_with_scikit_learn():
     assert list(found.accuracies) == [by_hand(alone(C)) for C in GRID]
 
 
-def test_random_features_are_encoded_once(monkeypatch):
-    model = RandomFeatureSVC(n_frequencies=60)
-    rows = model.prepare_rows(SimpleNamespace(blocks=lambda: [X], sample=lambda: X))
-    monkeypatch.setattr(type(rows.map), "transform", None)
-    found = cross_validate(lambda of: along_c(model, rows.take(of), Y[of]), GRID, Y)
-    Z, alone = rows.outputs, LiblinearSVC(100.0, loss="hinge")
-    expected = by_hand(lambda train, test: alone.fit(Z[train], Y[train]).predict(Z[test]))
-    assert found.accuracies[2] == pytest.approx(expected, abs=2.5 / 120)
-
-
 def rising(best):
     """Return a ``prepare`` whose machines are right for more samples the nearer C is to a value."""
     calls = []
@@ -224,42 +165,6 @@ def test_auto_compares_more_values_until_the_best_is_inside():
     assert seen == [(i, 15 if i < 16 else 21 if i < 22 else 27) for i in range(1, 28)]
 
 
-def test_errors_are_those_of_the_mean_over_samples():
-    found = cross_validate(rising(1)[0], [0.1, 1], Y)
-    p = 80 / 120
-    assert found.accuracies[0] == p
-    assert found.errors[0] == pytest.approx((p * (1 - p) / 119) ** 0.5)
-
-
-def test_a_choice_says_whether_it_is_at_the_edge_of_its_grid():
-    for best, at_edge in ((1, True), (10, False), (100, True)):
-        found = cross_validate(rising(best)[0], [1, 10, 100], Y)
-        assert (found.C, found.is_at_edge) == (best, at_edge)
-    assert not cross_validate(rising(1)[0], [5], Y).is_at_edge
-
-
-def test_any_score_of_what_is_predicted_can_be_compared():
-    """The decision values of a fold, by their mean on the side of the truth: one score a fold."""
-    y = Y > 0
-
-    def side(truth, values):
-        return np.array([np.mean(np.where(truth, values, -values))])
-
-    model = LiblinearSVC()
-    found = cross_validate(
-        lambda of: along_c(model, X[of], y[of], "decision_function"), [0.01, 1], y, score=side
-    )
-    fold = folds_of(y, 3, 0)
-    by_hand = []
-    for held_out in range(3):
-        train, test = fold != held_out, fold == held_out
-        values = LiblinearSVC(1).fit(X[train], y[train]).decision_function(X[test])
-        by_hand.append(np.mean(np.where(y[test], values, -values)))
-    assert found.C == 1
-    assert found.accuracies[1] == pytest.approx(np.mean(by_hand), rel=0.02)
-    assert found.errors[1] == pytest.approx(np.std(by_hand, ddof=1) / 3**0.5, rel=0.1)
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -276,19 +181,6 @@ def test_any_score_of_what_is_predicted_can_be_compared():
 def test_bad_arguments(arguments, message):
     with pytest.raises(ConfigError) as caught:
         cross_validate(truth(Y)[0], **({"C": [1], "y": Y} | arguments))
-    assert str(caught.value) == message
-
-
-def test_samples_that_cannot_be_cut():
-    with pytest.raises(InputError, match=r"^2 samples cannot be cut into cv=3 folds: use fewer"):
-        cross_validate(truth(Y)[0], [1], Y[:2])
-    y = np.array(["many"] * 20 + ["one"])
-    message = (
-        "cv=3: without one fold, only class many is left to train on; cross-validation needs "
-        "more samples of the other classes"
-    )
-    with pytest.raises(InputError) as caught:
-        cross_validate(truth(y)[0], [1], y)
     assert str(caught.value) == message
 
 

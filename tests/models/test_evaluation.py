@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from sklearn.calibration import calibration_curve
-from sklearn.metrics import brier_score_loss, log_loss
 
 from kmaps.errors import InputError
 from kmaps.models import evaluate
@@ -77,13 +76,6 @@ def test_rows_of_unknown_labels_count():
     assert found.ranking(found.roc_auc) == pytest.approx((2.5 / 3 + 1) / 2)
 
 
-def test_one_label_alone_has_no_rank():
-    found = evaluate([1, 1], [0.5, -0.5], [0, 1])
-    assert found.ranking(found.roc_auc) is None
-    assert found.accuracy == 0.5
-    assert np.isnan(found.recall[0])
-
-
 @pytest.mark.parametrize(
     ("y", "classes", "message"),
     [
@@ -111,27 +103,6 @@ def test_bins_are_scikit_learns():
     assert found.rows.tolist() == np.histogram(largest, found.bounds)[0].tolist()
     error = np.abs(accuracy - confidence) @ found.rows[some] / 200
     assert found.error == pytest.approx(error, rel=1e-12)
-
-
-def test_scores_are_scikit_learns():
-    found = calibration(TRUE, GIVEN)
-    assert found.log_loss == pytest.approx(log_loss(TRUE, GIVEN), rel=1e-12)
-    two = GIVEN[:, :2] / GIVEN[:, :2].sum(axis=1, keepdims=True)
-    # Of two classes scikit-learn's counts one of two equal distances.
-    expected = 2 * brier_score_loss(TRUE > 0, two[:, 1])
-    assert calibration(TRUE > 0, two).brier == pytest.approx(expected, rel=1e-12)
-
-
-def test_certain_rows_and_unknown_labels():
-    found = calibration([0, 1, 2], [[1.0, 0.0]] * 3)
-    assert found.rows.tolist() == [0] * 9 + [3]
-    assert found.error == pytest.approx(2 / 3)
-    assert found.brier == pytest.approx((0 + 2 + 1) / 3)
-    # Of the rows with a known label one has the probability 0, which is taken for the smallest.
-    assert found.log_loss == pytest.approx(-np.log(np.finfo(float).tiny) / 2)
-    assert np.isnan(calibration([2], [[0.5, 0.5]]).log_loss)
-    with pytest.raises(InputError, match="1 labels, 2 rows of probabilities"):
-        calibration([0], [[1.0, 0.0]] * 2)
 
 
 def test_rows_whose_most_probable_class_is_another_are_counted():

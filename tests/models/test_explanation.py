@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from kmaps import CodedSVC, CodedSVR
-from kmaps.errors import ConfigError, InputError
 from kmaps.models import explanation
 
 RNG = np.random.default_rng(0)
@@ -52,12 +51,6 @@ def test_scores_come_from_its_own_numbers(model, n_features):
     assert len(data["columns"]) == len(model.baseline_)
 
 
-def test_needs_no_network_and_no_data():
-    page = explanation(CodedSVC("chi2").fit(X, Y))
-    assert data_of(page)["rows"] == []
-    assert not re.search(r"(src|href)\s*=(?!\"#)|@import|url\(|fetch\(", page)
-
-
 def test_no_name_of_a_class_or_feature_is_markup():
     names = ["</script><b>", "<img src=x>", "|`a`| *b*", r"\input{y} $x$", "\x1b[m", "\u202e"]
     page = explanation(CodedSVC("chi2").fit(X, np.array(names)[np.arange(90) % 6]), X, names=names)
@@ -66,28 +59,6 @@ def test_no_name_of_a_class_or_feature_is_markup():
     shown = {*names[:4], r"\x1b[m", r"\u202e"}
     assert {*data_of(page)["columns"]} == shown
     assert {feature["name"] for feature in data_of(page)["features"]} == shown
-
-
-def test_an_image_shows_all_features():
-    model = CodedSVC("chi2").fit(X, Y)
-    image = data_of(explanation(model, X, n_features=2, shape=(2, 3)))["image"]
-    assert (image["height"], image["width"]) == (2, 3)
-    np.testing.assert_allclose(image["mean"], X.mean(axis=0), rtol=1e-6)
-    np.testing.assert_allclose(np.square(image["importance"]).mean(axis=0), model.importance_**2)
-    with pytest.raises(InputError, match="shape=2x4: has 8 pixels, but the model has 6 features"):
-        explanation(model, X, shape=(2, 4))
-
-
-def test_what_does_not_fit_is_refused():
-    model = CodedSVC("chi2").fit(X, Y)
-    with pytest.raises(InputError, match="row 90: X has 90 rows, which count"):
-        explanation(model, X, rows=[90])
-    with pytest.raises(InputError, match="X has 5 features, but CodedSVC is expecting 6"):
-        explanation(model, X[:, :5])
-    with pytest.raises(InputError, match="names: got 5, the model has 6 features"):
-        explanation(model, names=list("abcde"))
-    with pytest.raises(ConfigError, match="n_features=0: expected a whole number of at least 1"):
-        explanation(model, n_features=0)
 
 
 @pytest.mark.skipif(BROWSER is None, reason="no Chromium")

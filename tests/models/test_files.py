@@ -190,5 +190,5 @@ def test_a_wide_model_is_loaded_without_its_width_in_memory(path):
     """Then it refuses samples of another width."""
     change(path, fitted={"n_features": 1 << 22})
     model = load_model(path)
-    with pytest.raises(InputError, match="X has 6 features, but RandomFeatureSVC is expecting 41"):
+    with pytest.raises(InputError, match=r"6 features, .*expecting 41"):
         model.predict(X)

@@ -39,7 +39,7 @@ def test_it_is_the_choice_and_the_model_with_it(given, tmp_path):
 def test_a_kernel_without_a_width_is_refused():
     with pytest.raises(ConfigError, match="kernel 'chi2' has no width"):
         KernelSVCCV("chi2").fit(X, Y)
-    with pytest.raises(ConfigError, match=r"^sigma='auto': kmaps\.KernelSVCCV chooses the width"):
+    with pytest.raises(ConfigError, match=r"^sigma='auto': .*KernelSVCCV"):
         KernelSVC("exp-chi2", sigma="auto").fit(X, Y)
 
 

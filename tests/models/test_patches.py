@@ -51,11 +51,6 @@ def test_harmonics_and_random_frequencies_are_of_the_same_kernel():
     assert largest_error(kind="random", angle_dim=3) > 0.1
 
 
-def test_programs_beat_harmonics_at_equal_length():
-    small = {"angle_dim": 9, "position_dim": 5}
-    assert largest_error(**small) < 0.5 * largest_error(kind="harmonic", **small)
-
-
 def test_descriptors_have_norm_one_and_flat_patches_none(monkeypatch):
     patches = np.vstack([X, np.ones((1, 30))]).astype(np.float32)
     Z = clone(PositionAngleMap(*SHAPE)).fit_transform(patches)

@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from kmaps import KernelSVC, KernelSVCCV, LandmarkSVC, RandomFeatureSVC
+from kmaps import KernelSVC, LandmarkSVC, RandomFeatureSVC
 from kmaps.errors import ConfigError, InputError
 from kmaps.gram_matrix import mean_squared_distance
 from kmaps.models import choose_width, stratified_order, widths
@@ -47,12 +47,6 @@ def test_the_grid_grows_until_the_best_is_inside(best, least, most):
     assert all(after == 2 * before for before, after in pairwise(grid))
 
 
-def test_it_ends_at_flat_edges_and_at_bounds():
-    assert settled(lambda k: 900)[0] == 4  # of equal ones the widest, which is a flat edge
-    assert settled(lambda k: 500 + 10 * k)[0] == 2**12
-    assert settled(lambda k: 500 - 10 * k)[0] == 2**-6
-
-
 @pytest.mark.parametrize("name", MODELS)
 def test_the_choice_is_that_of_models_trained_by_hand(name):
     """One after the other, each fold with its own kernel matrix."""
@@ -79,44 +73,6 @@ def test_the_choice_is_that_of_models_trained_by_hand(name):
     best = found.fractions[np.argmax(found.accuracies)]
     assert found.sigma == pytest.approx((mean * best) ** 0.5)
     assert len(found.fractions) >= 4
-
-
-@pytest.mark.parametrize("name", ["landmarks", "frequencies"])
-@pytest.mark.parametrize("C", ["auto", 3.0])
-def test_a_model_that_chooses_is_the_one_with_the_choice(name, C):
-    chosen = made(name, sigma="auto", C=C, multiclass="ovo").fit(X, Y, WEIGHTS)
-    choice = choose_width(made(name, sigma="auto", C=C), X, Y, sample_weight=WEIGHTS)
-    assert chosen.width_choice_ == choice
-    assert (chosen.sigma_, chosen.C_) == (choice.sigma, choice.C)
-    assert (chosen.sigma, chosen.C) == ("auto", C)
-    given = made(name, sigma=choice.sigma, C=choice.C, multiclass="ovo").fit(X, Y, WEIGHTS)
-    np.testing.assert_array_equal(chosen.decision_function(X), given.decision_function(X))
-    assert chosen.timings_["choose_s"] > 0
-    assert (C == "auto") == (len(choice.choices[0].grid) > 1)
-
-
-def test_a_model_that_chooses_by_itself_has_the_same_choice():
-    asked = [of("exp-chi2", sigma="auto", C=1.0) for of in (KernelSVC, KernelSVCCV)]
-    assert choose_width(asked[0], X, Y) == choose_width(asked[1], X, Y)
-
-
-def test_a_width_that_is_given_stays():
-    found = choose_width(made("landmarks", sigma=0.7, C="auto"), X, Y)
-    assert (found.sigma, found.fractions) == (0.7, (1.0,))
-    mean = mean_squared_distance(X, kernel="chi2") ** 0.5
-    assert made("landmarks", sigma=None, C="auto").fit(X, Y).sigma_ == pytest.approx(mean)
-
-
-def test_a_narrow_width_wins_where_it_should():
-    """Thin stripes: the mean distance is far too wide."""
-    stripes = np.floor(16 * X[:, 0]).astype(int) % 2
-    samples = np.tile(X[:, :1], (5, 1)) + RNG.uniform(-0.002, 0.002, (600, 1)).astype(np.float32)
-    samples = np.abs(samples)
-    labels = np.tile(stripes, 5)
-    model = LandmarkSVC("rbf", 60, C=10.0).fit(samples, labels)
-    wide = LandmarkSVC("rbf", 60, C=10.0, sigma=None).fit(samples, labels)
-    assert model.sigma_ <= wide.sigma_ / 2
-    assert model.score(samples, labels) > wide.score(samples, labels) + 0.1
 
 
 def test_what_is_refused():

@@ -58,23 +58,6 @@ def test_features_become_liblinear_rows(X, form, dtype, bias, block_values, monk
     assert rows.nodes.nbytes == 16 * (np.count_nonzero(X) + len(X) * (2 if bias else 1))
 
 
-def test_csr_in_any_order_with_stored_zeros_and_duplicates():
-    untidy = sparse.csr_array(
-        (
-            np.array([3.0, 0.0, 1.0, 2.0, 5.0]),
-            np.array([4, 2, 0, 0, 1], np.int64),
-            np.array([0, 4, 4, 5], np.int64),
-        ),
-        shape=(3, 6),
-    )
-    before = untidy.copy()
-    tidy = np.zeros((3, 6))
-    tidy[0, 4], tidy[0, 0], tidy[2, 1] = 3, 3, 5
-    np.testing.assert_array_equal(feature_rows(untidy, 1.0).nodes, feature_rows(tidy, 1.0).nodes)
-    np.testing.assert_array_equal(untidy.data, before.data)
-    np.testing.assert_array_equal(untidy.indices, before.indices)
-
-
 @pytest.mark.parametrize("block_values", [1, 20, 2**18])
 def test_gram_becomes_libsvm_rows(block_values, monkeypatch):
     monkeypatch.setattr(clib, "_BLOCK_VALUES", block_values)
@@ -82,16 +65,3 @@ def test_gram_becomes_libsvm_rows(block_values, monkeypatch):
     rows = gram_rows(gram)
     for serial, (row, pairs) in enumerate(zip(gram, read_back(rows), strict=True), start=1):
         assert pairs == [(0, serial), *((j + 1, float(x)) for j, x in enumerate(row))]
-
-
-def test_a_subset_shares_the_memory():
-    rows = gram_rows(np.eye(5))
-    taken = rows.take(np.array([3, 1]))
-    assert taken.nodes is rows.nodes
-    assert read_back(taken) == [read_back(rows)[3], read_back(rows)[1]]
-    assert len(taken) == 2
-
-
-def test_no_memory_says_how_much_was_needed():
-    with pytest.raises(MemoryError, match=r"needs 524288\.0 GiB \(16 bytes per value\)"):
-        clib._allocate((2**15, 2**30))

@@ -162,16 +162,9 @@ def test_headers_that_are_none(path, text):
     assert refused(path) == NO_MODEL
 
 
-def test_labels_that_no_file_holds(tmp_path):
-    arrays = {"classes": np.array([1, "a", None], object)}
-    with pytest.raises(InputError, match="classes: holds Python objects, which no model file may"):
-        write_model(tmp_path / "m.npz", Model(), {}, arrays, force=False)
-    assert not list(tmp_path.iterdir())
-
-
 def test_a_file_of_very_many_arrays_is_refused_before_they_are_read(path):
     with zipfile.ZipFile(path, "a") as archive:
         for number in range(200):
             archive.writestr(f"{number}.npy", b"")
-    with pytest.raises(InputError, match="model is damaged: it holds 203 arrays, more than 100"):
+    with pytest.raises(InputError, match="damaged: it holds 203 arrays"):
         ModelFile(path)

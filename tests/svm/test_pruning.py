@@ -5,9 +5,8 @@ import pickle
 import numpy as np
 import pytest
 
-from kmaps import GeneralizedRBFMap, HomogeneousMap, RandomFourierMap
-from kmaps.errors import ConfigError, InputError
-from kmaps.svm import GroupLassoSVC, LiblinearSVC, prune, resample
+from kmaps import GeneralizedRBFMap, RandomFourierMap
+from kmaps.svm import GroupLassoSVC, LiblinearSVC, prune
 
 RNG = np.random.default_rng(0)
 X = RNG.random((300, 6)).astype(np.float32)
@@ -52,45 +51,3 @@ def test_a_frequency_stays_where_one_weight_of_its_pair_does():
     assert small.frequency_indices_.tolist() == [0, 2]
     assert smaller.coef_.tolist() == [[0, np.float32(1e-9), 2, 0]]
     assert prune(small, smaller)[0].frequency_indices_.tolist() == [0, 2]
-
-
-def test_resampled_frequencies_suit_the_labels_better():
-    """As few of the map's own are better for being picked; new ones near them, better still."""
-    rng = np.random.default_rng(1)
-    X = rng.standard_normal((1500, 8)).astype(np.float32)
-    y = (np.sin(2 * X[:, 0]) + np.sin(2 * X[:, 1] - X[:, 2]) > 0).astype(int)
-    feature_map = RandomFourierMap(300, sigma=1.5).fit(X)
-    feature_maps = [feature_map.keep(np.arange(8))]
-    feature_maps += [resample(feature_map, X[:500], y[:500], 8, rounds=rounds) for rounds in (0, 4)]
-    assert np.isin(feature_maps[1].frequency_indices_, feature_map.frequency_indices_).all()
-    assert feature_maps[2].frequency_indices_.max() >= 300
-    losses = []
-    for few in feature_maps:
-        Z = few.transform(X)
-        assert Z.shape == (1500, 16)
-        losses.append(1 - LiblinearSVC(100.0).fit(Z[:500], y[:500]).score(Z[500:], y[500:]))
-    assert losses[0] > losses[1] + 0.02 > losses[2] + 0.04
-
-
-def test_resampling_keeps_what_there_is():
-    feature_map = RandomFourierMap(12).fit(X)
-    assert len(resample(feature_map, X, Y, 50, rounds=0).frequency_indices_) == 12
-    assert len(resample(feature_map, X, Y3, 5, rounds=1).frequency_indices_) == 5
-
-
-def test_refuses_what_does_not_fit():
-    feature_map = RandomFourierMap(3).fit(X)
-    model = LiblinearSVC().fit(feature_map.transform(X), Y)
-    with pytest.raises(ConfigError, match="HomogeneousMap draws no frequencies: pass a fitted"):
-        prune(HomogeneousMap().fit(X), model)
-    with pytest.raises(InputError, match="the model has 6 features, the map gives 8: train the"):
-        prune(RandomFourierMap(4).fit(X), model)
-    with pytest.raises(ConfigError, match="n_frequencies='4': expected a whole number of at"):
-        resample(feature_map, X, Y, "4")
-    with pytest.raises(ConfigError, match="rounds=-1: expected a whole number of at least 0"):
-        resample(feature_map, X, Y, 2, rounds=-1)
-    with pytest.raises(ConfigError, match="'orthogonal': frequencies near others can be drawn"):
-        resample(RandomFourierMap(3, structure="orthogonal").fit(X), X, Y, 2)
-    model.coef_ = np.zeros((1, 6))
-    with pytest.raises(InputError, match="gives none of the 3 frequencies a weight"):
-        prune(feature_map, model)

@@ -6,7 +6,6 @@ from scipy.sparse import csr_array
 from sklearn.base import clone
 
 from kmaps import KernelSVC, load_model, threads
-from kmaps.errors import ConfigError, InputError
 from kmaps.svm import smo
 from tests.models.test_files import assert_damaged, change
 
@@ -98,14 +97,6 @@ def test_the_same_bits_on_any_number_of_threads(reduction):
         np.testing.assert_array_equal(probabilities, found[0][1])
 
 
-def test_weights_of_samples():
-    weights = RNG.integers(0, 4, 400) / 2
-    given = {"C": 2.0, "tol": 1e-7, "class_weight": None}
-    ours, theirs, found, expected = both(K, Y, weights, **given)
-    np.testing.assert_allclose(found, expected, rtol=1e-8)
-    np.testing.assert_allclose(ours.decision_function(K), theirs.decision_function(K), atol=1e-4)
-
-
 DEGENERATE = {
     "one class nearly absent": (K, np.arange(400) == 17),
     "identical rows": (np.ones((40, 40), np.float32), np.arange(40) % 3),
@@ -126,34 +117,6 @@ def test_degenerate_problems_have_libsvms_objective(name):
     np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=2e-3)
 
 
-def test_an_indefinite_kernel_ends_where_libsvm_does():
-    matrix = RNG.normal(size=(80, 80)).astype(np.float32)
-    *_, found, expected = both(matrix + matrix.T, np.arange(80) % 2, C=0.1)
-    # A stationary point, one of several.
-    np.testing.assert_allclose(found, expected, rtol=0.05)
-
-
-def test_a_gram_matrix_that_does_not_fit_is_refused(monkeypatch):
-    class Memory:
-        available = 4 * 300**2
-
-    monkeypatch.setattr("psutil.virtual_memory", Memory)
-    monkeypatch.setattr("kmaps.checks._LITTLE", 0)
-    KernelSVC().fit(X[:300], Y[:300])
-    monkeypatch.setattr("kmaps.svm.training_gram.gram", None)
-    with pytest.raises(InputError) as caught:
-        KernelSVC().fit(X, Y)
-    assert str(caught.value).startswith("the Gram matrix of 400 samples takes 0.0 GiB, and 0.0 GiB")
-    assert "train on 300 samples or fewer, or use LandmarkSVC" in str(caught.value)
-    with pytest.raises(InputError, match="train on 134 samples or fewer"):
-        KernelSVC(solver="libsvm").fit(X, Y)
-
-
-def test_values_beyond_single_precision_are_refused():
-    with pytest.raises(InputError, match=r"values beyond ±3e38: scale the kernel down"):
-        KernelSVC("precomputed").fit(np.full((4, 4), 1e39), [0, 1, 0, 1])
-
-
 @pytest.mark.parametrize("form", [np.asarray, csr_array])
 @pytest.mark.parametrize("solver", ["smo", "libsvm"])
 def test_a_model_in_a_file(tmp_path, form, solver):
@@ -170,11 +133,6 @@ def test_a_model_in_a_file(tmp_path, form, solver):
     loaded.save(tmp_path / "again.npz")
     again = load_model(tmp_path / "again.npz")
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
-
-
-def test_models_that_no_file_holds(tmp_path):
-    with pytest.raises(ConfigError, match=r"^kernel='precomputed': only chi2"):
-        KernelSVC("precomputed").fit(K, Y).save(tmp_path / "m.npz")
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import sys
 
 import numpy as np
 import pytest
-from commands import kmaps, refused
 
 from kmaps import CodedSVC, HomogeneousMap, KernelSVC, LiblinearSVC, gram
 from kmaps.bench.kinds import KINDS
@@ -42,22 +41,6 @@ def test_maps_kernels_and_models_on_codes_work():
     assert np.abs(Z @ Z.T - gram(X, kernel="chi2")).max() < 0.1
     for model in CodedSVC, KernelSVC, LandmarkSVC, RandomFeatureSVC:
         assert model(C=1000.0).fit(X, y).score(X, y) > 0.5
-
-
-def test_commands_say_it_too(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    np.save("X.npy", X)
-    np.save("y.npy", y)
-    for kernel in "chi2", "exp-chi2":
-        kmaps("train", "X.npy", f"{kernel}.npz", "--labels", "y.npy", "--kernel", kernel)
-    assert refused("run", "quickstart") == (
-        "cells need liblinear-official and libsvm-official, which are not installed: "
-        "pip install liblinear-official libsvm-official (a C++ compiler is needed), or leave their "
-        "rows out"
-    )
-    assert refused("run", "quickstart", "--only", "exact").startswith("cells need libsvm-official")
-    assert refused("run", "quickstart", "--dry-run") == refused("run", "quickstart")
-    kmaps("run", "ldefm-table1", "--dry-run")
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from kmaps import CodedRidge, CodedSVC, CodedSVR
 from kmaps._loops.vectors import aligned_zeros
 from kmaps.svm.coded import descent
 from kmaps.svm.coded.tables import tabulate
@@ -53,40 +52,3 @@ def test_a_climb_gains_what_it_says_within_the_bounds(kind):
     assert problem.rebuild(after, built) == pytest.approx(constant)
     np.testing.assert_allclose(weights, built, atol=1e-4)
     assert climbed.evaluations % len(climbed.free) == 0
-
-
-def test_without_bounds_it_reaches_the_top():
-    costs = np.full(80, 0.05)
-    targets = np.random.default_rng(3).normal(size=80)
-    problem = stated(CODES, targets, TABLES, KINDS["ridge"], costs)
-    task = problem.task
-    best = np.linalg.solve(GRAM + np.diag(task.ridge), targets)
-    # On the right side of zero, so that no bound is met on the way.
-    alpha = 0.9 * best
-    weights = aligned_zeros(problem.n_weights)
-    constant = problem.rebuild(alpha, weights)
-    climbed = descent.Face(problem, alpha)
-    climbed.climb(weights, constant)
-    assert dual(task, best) - dual(task, climbed.alpha) < 1e-3 * (
-        dual(task, best) - dual(task, alpha)
-    )
-
-
-@pytest.mark.parametrize(
-    ("model", "factor"),
-    [
-        (CodedRidge("chi2", 0.03), 3),
-        (CodedSVR("chi2", 100.0, loss="squared_epsilon_insensitive", max_iter=5000), 3),
-        (CodedSVC("chi2", 100.0, loss="squared_hinge", max_iter=5000), 1.5),
-    ],
-)
-def test_hard_problems_take_fewer_passes(model, factor, monkeypatch):
-    rng = np.random.default_rng(0)
-    X = rng.random((200, 6)).round(2)
-    y = np.sqrt(X[:, 0]) - 2 * X[:, 1] ** 2 + rng.normal(0, 0.1, 200)
-    y = (y > 0) if isinstance(model, CodedSVC) else y
-    climbing = model.fit(X, y).n_iter_[0]
-    objective = model.objective_[0]
-    monkeypatch.setattr(descent, "AFTER", np.inf)
-    assert model.fit(X, y).n_iter_[0] > factor * climbing
-    assert model.objective_[0] == pytest.approx(objective, rel=2e-4)

@@ -10,10 +10,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from kmaps.errors import ConfigError
 from kmaps.svm.coded.classifier import CodedSVC
-from kmaps.svm.coded.regressor import CodedSVR
 
 _LOSSES = "hinge", "squared_hinge", "logistic"
-_INSENSITIVE = "epsilon_insensitive", "squared_epsilon_insensitive"
 _FORMS = "auto", "low-rank", "full", "two-level"
 
 
@@ -58,18 +56,6 @@ def test_a_classifier_of_degenerate_data_is_trained(rows, loss, penalty, form, n
     kernel = "intersection" if form == "two-level" else "chi2"
     choice = {"loss": loss, "penalty": penalty, "form": form, "n_blocks": n_blocks, "bias": bias}
     _assert_trained(CodedSVC(kernel, max_iter=100, **choice), *rows)
-
-
-@settings(max_examples=40)
-@given(
-    rows=_rows(),
-    loss=st.sampled_from(_INSENSITIVE),
-    form=st.sampled_from(_FORMS),
-    bias=st.sampled_from([0.0, 1.0]),
-)
-def test_a_regressor_of_degenerate_data_is_trained(rows, loss, form, bias):
-    kernel = "intersection" if form == "two-level" else "chi2"
-    _assert_trained(CodedSVR(kernel, loss=loss, form=form, bias=bias, max_iter=100), *rows)
 
 
 @pytest.mark.parametrize("n_blocks", [1, 2, 8])

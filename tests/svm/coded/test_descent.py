@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from kmaps import CodedSVC, HomogeneousMap
+from kmaps import CodedSVC
 from kmaps._loops import train as loops
 from kmaps._loops.vectors import aligned_zeros
-from kmaps.svm import code_rows
 from kmaps.svm.coded.descent import solve
 from kmaps.svm.coded.forms import choose
 from kmaps.svm.coded.problem import CodedProblem, _square, make_task
@@ -127,15 +126,6 @@ def test_another_start_is_stretched_and_cut_at_the_bounds(problem, loss, factor)
     np.testing.assert_array_equal(start, factor * solution.alpha)  # the caller's
 
 
-def test_progress_is_reported(problem):
-    seen = []
-    solution = solved(stated(problem, "hinge"), 1e-4, report=lambda *told: seen.append(told))
-    passes, gaps = zip(*seen, strict=True)
-    assert list(passes) == sorted(passes)
-    assert (passes[0], gaps[0]) == (0, 1)
-    assert (passes[-1], gaps[-1]) == (solution.passes, solution.gap)
-
-
 def test_a_row_of_zeros_without_bias_ends_at_the_bound():
     codes, signs = np.array([[0, 0], [3, 0], [0, 3]], np.uint8), np.array([1.0, 1.0, -1.0])
     tables = tabulate("chi2", np.linspace(0, 1, 4)[None])
@@ -143,17 +133,6 @@ def test_a_row_of_zeros_without_bias_ends_at_the_bound():
     assert problem.task.norms[0] == 0
     solution = solved(problem, 1e-6)
     np.testing.assert_allclose(solution.alpha, [0.5, 0.5, 0.5])
-
-
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-def test_rounding_costs_little_even_with_a_large_C(problem, loss):
-    codes, _, tables, gram = problem
-    separable = codes, np.where(codes[:, :3].mean(axis=1) > 32, 1.0, -1.0), tables, gram
-    dear = stated(separable, loss)
-    task = dear.task._replace(upper=1e5 * dear.task.upper, ridge=dear.task.ridge / 1e5)
-    solution = solved(dear._replace(task=task), 1e-3, 2000)
-    assert solution.gap <= 1e-3
-    assert solution.margins.min() > 0.99
 
 
 EPSILON = 0.3
@@ -233,24 +212,6 @@ def test_where_all_are_settled_all_are_active():
     order = np.zeros(len(alpha), np.int64)
     assert loops.set_active(task, alpha, np.full(len(alpha), 9.0), order, 0.1, -0.1) == len(alpha)
     assert list(order) == list(range(len(alpha)))
-
-
-@pytest.mark.parametrize("n_blocks", [1, 2])
-def test_small_gaps_at_a_large_cost_are_reached_and_true(n_blocks):
-    X, y = load_digits(return_X_y=True)
-    X, signs = X[:600] / 16, np.where(y[:600] == 8, 1, -1)
-    feature_map = HomogeneousMap().fit(X)
-    rows = code_rows(feature_map, lambda: [X])
-    # With the margins of rebuilt weights the gap of one block was 6.6e-5 after 1,000 passes.
-    model = CodedSVC(feature_map, 100, tol=2e-5, n_blocks=n_blocks).fit(rows, signs)
-    assert model.duality_gap_[0] <= 2e-5
-    E = feature_map.transform(X).astype(np.float64)
-    # The functions of all features, as weights of the map's outputs, in double precision.
-    scores = model.decision_function(X)
-    w, residual = np.linalg.lstsq(np.c_[E, np.ones(600)], scores, rcond=None)[:2]
-    assert np.max(np.abs(np.c_[E, np.ones(600)] @ w - scores)) < 1e-4, residual
-    hinge = np.maximum(0, 1 - signs * scores).sum()
-    assert w @ w / 2 + 100 * hinge == pytest.approx(model.objective_[0], rel=1e-4)
 
 
 def test_a_better_multiple_is_tried_whatever_the_gap():

@@ -5,13 +5,11 @@ import itertools
 import numpy as np
 import pytest
 
-from kmaps import CodedSVC, HomogeneousMap, IntersectionMap, SplineMap, gram
+from kmaps import CodedSVC, HomogeneousMap, IntersectionMap, SplineMap
 from kmaps._loops.train import Task, margins, rebuild
-from kmaps.errors import ConfigError
-from kmaps.kernels import KERNELS
 from kmaps.svm.coded.forms import FORMS, choose, cost
 from kmaps.svm.coded.model import ScoreTables
-from kmaps.svm.coded.tables import Tables, merged, narrowed, shared, tabulate
+from kmaps.svm.coded.tables import Tables, shared, tabulate
 from kmaps.svm.coded.training import Coder, coded, rows_of
 
 NOTHING = np.empty(0, np.intp)
@@ -31,18 +29,6 @@ def own_kernels(values, n_features):
     return np.broadcast_to(values @ values.swapaxes(1, 2), (n_features, *[values.shape[1]] * 2))
 
 
-def test_equal_neighbours_share_a_row():
-    values = np.random.default_rng(0).normal(size=(3, 40, 5))
-    steps = np.array([np.repeat([0, 9, 3], [9, 11, 20]), np.arange(40) // 3, np.zeros(40, int)])
-    stepped = np.take_along_axis(values, steps[:, :, None], axis=1)
-    tables = merged(stepped)
-    assert tables.values.shape == (3, 14, 5)
-    assert tables.cells.dtype == np.uint8
-    assert (tables.cells[:, 0] == 0).all()
-    np.testing.assert_array_equal(kernels(tables, 3), own_kernels(stepped, 3))
-    assert merged(values).cells is None  # nothing to merge
-
-
 def test_proportional_kernels_share_a_table():
     rng = np.random.default_rng(1)
     one, factor = rng.normal(size=(30, 4)), np.array([1.0, 0.0, 3.0, 0.25])
@@ -55,45 +41,6 @@ def test_proportional_kernels_share_a_table():
     values[3, 7, 2] *= 1.001
     assert len(shared(Tables(values)).values) == 4
     assert shared(Tables(np.zeros((3, 5, 2)))).values.shape == (1, 5, 2)
-
-
-@pytest.mark.parametrize("n_tables", [1, 6])
-def test_negligible_columns_are_left_out(n_tables):
-    rng = np.random.default_rng(2)
-    sizes = 10.0 ** -np.arange(24)
-    values = rng.normal(size=(n_tables, 50, 24)) * sizes
-    values[:, 3] = 0
-    mixed = values @ np.linalg.qr(rng.normal(size=(24, 24)))[0]
-    mixed[:, 3] = 0
-    tables = narrowed(Tables(mixed))
-    assert tables.values.shape == (
-        n_tables,
-        50,
-        4,
-    )  # 10^-2·3 is the first below 10^-6, then padding
-    assert (tables.values[:, 3] == 0).all()
-    largest = own_kernels(mixed, n_tables).max()
-    error = np.abs(kernels(tables, n_tables) - own_kernels(mixed, n_tables)).max()
-    assert error < 1e-6 * largest
-
-
-def test_smooth_kernels_have_few_columns():
-    levels = np.linspace(0, 1, 256)[None]
-    widths = {name: tabulate(name, levels).values.shape[2] for name in ("chi2", "js", "hellinger")}
-    assert widths == {"chi2": 16, "js": 8, "hellinger": 1}
-    assert tabulate("intersection", levels).values.shape[2] == 255
-    for name in KERNELS:
-        kernel = gram(levels.T, kernel=name)
-        np.testing.assert_allclose(kernels(tabulate(name, levels), 1)[0], kernel, atol=1e-6)
-    # Zero is the only level that maps to zero.
-    assert tabulate("chi2", levels).zero.tolist() == [0]
-    assert tabulate("chi2", levels[:, 1:]).zero.tolist() == []
-
-
-def test_kernels_need_shared_levels():
-    message = "map='chi2': a kernel needs levels that all features share; pass an ExactMap"
-    with pytest.raises(ConfigError, match=message):
-        tabulate("chi2", np.ones((2, 3)))
 
 
 @pytest.mark.parametrize("degree", [0, 1, 2, 3])
@@ -130,37 +77,6 @@ def test_tables_of_sparse_bins_have_their_regularizer(high):
     assert (elsewhere.local is None) == (np.ptp(high) > 0)
     expected = own_kernels(unary.tabulate(np.linspace(0, 2, 65)), 3)
     np.testing.assert_allclose(kernels(elsewhere, 3), expected, atol=2e-6 * expected.max())
-
-
-def test_a_regularizer_of_other_outputs_is_their_change_of_variables():
-    class Whole:
-        def fit(self, X, y=None):
-            return self
-
-        def tabulate(self, levels):
-            return np.stack([levels, levels**2, levels], axis=-1)[None, :, : self.columns]
-
-    for columns in (1, 2, 3):
-        given = Whole()
-        given.columns = columns
-        draw = np.random.default_rng(columns).normal(size=(columns, columns))
-        given.regularizer_ = draw @ draw.T + np.eye(columns)
-        levels = np.linspace(0.1, 1, 30)
-        tables = tabulate(given, levels[None])
-        values = given.tabulate(levels)[0]
-        expected = values @ np.linalg.inv(given.regularizer_) @ values.T
-        np.testing.assert_allclose(kernels(tables, 1)[0], expected, atol=2e-6 * expected.max())
-
-
-def test_features_with_bins_elsewhere_have_no_local_form():
-    X = np.random.default_rng(3).random((50, 2)) * [1, 2]
-    tables = tabulate(SplineMap(7).fit(X), np.linspace(0, 1, 64)[None])
-    assert tables.local is None
-    assert len(tables.values) == 2
-    with pytest.raises(ConfigError, match="form='local': only a SplineMap or a sparse Inter"):
-        choose(tables, "local")
-    with pytest.raises(ConfigError, match=r"form='ful': .*, did you mean 'full'"):
-        choose(tables, "ful")
 
 
 def spline_tables(n_bins, degree, penalty, n_levels=100):
@@ -255,24 +171,6 @@ def test_every_form_is_the_same_function(case, name, listed):
     np.testing.assert_allclose(layout.square_norms(rows), np.diagonal(gram), rtol=1e-6)
     scores = ScoreTables(layout.basis, layout.kept(weights)[None])
     np.testing.assert_allclose(scores.score(rows)[:, 0], expected, atol=3e-6 * scale)
-
-
-@pytest.mark.parametrize("n_problems", [1, 2, 5, 16, 37])
-@pytest.mark.parametrize("n_bases", [None, 1, 9])
-@pytest.mark.parametrize("kept", [0, 1 << 28])
-def test_scores_of_several_problems(n_problems, n_bases, kept, monkeypatch):
-    monkeypatch.setattr("kmaps.svm.coded.model.KEPT_BYTES", kept)
-    rng = np.random.default_rng(8)
-    basis = None if n_bases is None else rng.normal(size=(n_bases, 30, 6)).astype(np.float32)
-    weights = rng.normal(size=(n_problems, 9, 30 if basis is None else 6)).astype(np.float32)
-    values = weights
-    if basis is not None:
-        values = np.einsum("jlm,pjm->pjl", np.broadcast_to(basis, (9, 30, 6)), weights)
-    codes, rows = sample(30, False)
-    expected = values[:, np.arange(9), codes].sum(axis=2).T
-    tables = ScoreTables(basis, weights)
-    np.testing.assert_allclose(tables.score(rows), expected, atol=1e-4)
-    np.testing.assert_allclose(tables.values(), values.transpose(1, 2, 0), atol=1e-4)
 
 
 def test_the_cheapest_form_is_chosen():

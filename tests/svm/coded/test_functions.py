@@ -1,12 +1,10 @@
 """The functions of single features: what they sum to, and how much each varies."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 
-from kmaps import AnchorMap, CodedSVC, CodedSVR, SplineMap, load_model
-from kmaps.errors import ConfigError, InputError
+from kmaps import AnchorMap, CodedSVC, CodedSVR, SplineMap
 from kmaps.svm import code_rows
 
 RNG = np.random.default_rng(0)
@@ -54,19 +52,3 @@ def test_importance_counts_weights_and_members_of_listed_rows(monkeypatch, block
     np.testing.assert_allclose(listed, importance, atol=1e-3)
     rows = code_rows("chi2", lambda: iter([X])).take(repeated)
     np.testing.assert_allclose(model.fit(rows, X[repeated, 0]).importance_, importance, atol=1e-3)
-
-
-def test_names_are_carried_through_files(tmp_path):
-    table = pd.DataFrame(X, columns=["age", "mass", "dose", "time", "length"])
-    model = CodedSVC("chi2").fit(table, Y)
-    model.save(tmp_path / "model.npz")
-    for known in (model, load_model(tmp_path / "model.npz")):
-        np.testing.assert_array_equal(known.function("dose").values, known.function(2).values)
-        assert known.function(2).name == "dose"
-        np.testing.assert_array_equal(known.importance_, model.importance_)
-        with pytest.raises(ConfigError, match="feature='does': no such feature, did you mean 'dos"):
-            known.function("does")
-        with pytest.raises(InputError, match="The feature names should match those that were pass"):
-            known.predict(table.rename(columns={"age": "years"}))
-    with pytest.raises(ConfigError, match="feature=5: expected a whole number from 0 to 4"):
-        model.function(5)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kmaps import CodedRidge, CodedSVC, CodedSVR, KernelSVC
+from kmaps import CodedRidge, CodedSVC, CodedSVR
 from kmaps.errors import InputError
 from kmaps.maps import AnchorMap, ExactMap, IntersectionMap, NystroemMap, SplineMap
 
@@ -33,7 +33,7 @@ def test_scores_do_not_depend_on_the_unit_of_the_features(kernel, magnitude):
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("magnitude", [1e-300, 1e-60, 1e-40, 1e37, 1e60, 1e100, 1e300])
 def test_what_single_precision_cannot_hold_is_refused(kernel, magnitude):
-    with pytest.raises(InputError, match=r"single precision and takes 1e-30 to 1e\+30; multiply"):
+    with pytest.raises(InputError, match=r"1e-30 to 1e\+30"):
         CodedSVC(kernel, n_levels=64).fit(X * magnitude, Y)
 
 
@@ -41,24 +41,8 @@ def test_what_single_precision_cannot_hold_is_refused(kernel, magnitude):
 @pytest.mark.parametrize("magnitude", [1e-44, 1e40, 1e200, 1e308])
 def test_targets_that_single_precision_cannot_hold_are_refused(model, magnitude):
     y = X[:, 0] - X[:, 1]
-    with pytest.raises(InputError, match=r"^y is up to .* from its mean: .* 1e-30 to 1e\+30; mul"):
+    with pytest.raises(InputError, match=r"^y is up to .* 1e-30 to 1e\+30"):
         model.fit(X, y * magnitude)
-
-
-def test_ridge_regression_does_not_depend_on_the_unit_of_the_targets():
-    y = np.sqrt(X[:, 0]) - X[:, 1]
-    expected = CodedRidge().fit(X, y).predict(X)
-    for magnitude in (1e-28, 1e28):
-        found = CodedRidge().fit(X, y * magnitude).predict(X)
-        np.testing.assert_allclose(found / magnitude, expected, atol=1e-4)
-
-
-@pytest.mark.parametrize("kernel", [*KERNELS, "linear"])
-def test_libsvm_is_not_given_kernels_of_nothing(kernel):
-    """It looped ten million steps, or failed at prediction for want of support vectors."""
-    with pytest.raises(InputError, match=r"^the kernel of a row with itself is at most .* mul"):
-        KernelSVC(kernel).fit(X * 1e-307, Y)
-    assert KernelSVC(kernel).fit(X * 0, Y).predict(X[:1]).size == 1
 
 
 @pytest.mark.parametrize("kind", [IntersectionMap, SplineMap, AnchorMap, ExactMap, NystroemMap])

@@ -52,7 +52,7 @@ def test_what_is_saved_comes_back(samples, kind, labels, tmp_path):
     assert parameters["C"] == model.C
     assert parameters["multiclass"] == model.multiclass
     assert str(model.map) == parameters["map"]
-    with pytest.raises(InputError, match="X has 6 features, but CodedSVC is expecting 7"):
+    with pytest.raises(InputError, match=r"6 features, .* expecting 7"):
         loaded.predict(X[:, :6])
 
 
@@ -149,7 +149,7 @@ def test_arrays_that_do_not_fit_are_refused(saved, name, change, message):
 def test_more_levels_than_a_code_can_tell_apart_are_refused(saved):
     path, arrays = saved
     rewrite(path, **{name: np.repeat(arrays[name], 2, axis=1) for name in ("levels", "cells")})
-    with pytest.raises(InputError, match="512 levels, 9 rows of tables, not at most 256"):
+    with pytest.raises(InputError, match=r"512 levels, .* 256"):
         CodedSVC.load(path)
 
 

@@ -5,7 +5,6 @@ import pytest
 from scipy import sparse
 
 from kmaps import threads
-from kmaps.errors import ConfigError
 from kmaps.maps import AnchorMap, HomogeneousMap, IntersectionMap, SplineMap
 from kmaps.svm import code_gram, code_rows
 from kmaps.svm.coded import products
@@ -55,28 +54,6 @@ def test_products_are_those_of_the_outputs(kind, form, pair, monkeypatch):
     np.testing.assert_allclose(code_gram(rows, rows), matrix, atol=1e-6 * scale)
 
 
-def test_some_of_the_samples_are_some_of_the_products():
-    assert not len(rows_of("2 anchors, zero between them").zero)
-    rows, chosen = rows_of("bins"), np.array([40, 3, 3, 17])
-    matrix = code_gram(rows)
-    np.testing.assert_allclose(code_gram(rows.take(chosen)), matrix[np.ix_(chosen, chosen)], 1e-6)
-    np.testing.assert_allclose(code_gram(rows.take(chosen), rows), matrix[chosen], 1e-6)
-
-
-def test_columns_of_a_csr_may_come_in_any_order():
-    ordered = sparse.csr_array(X)
-    shuffled = ordered.copy()
-    for i in range(len(X)):
-        row = slice(*ordered.indptr[i : i + 2])
-        shuffled.indices[row] = ordered.indices[row][::-1]
-        shuffled.data[row] = ordered.data[row][::-1]
-    shuffled.has_sorted_indices = False
-    known = rows_of("homogeneous", ordered)
-    expected = code_gram(known)
-    np.testing.assert_array_equal(code_gram(rows_of("homogeneous", shuffled)), expected)
-    np.testing.assert_allclose(code_gram(known.encode(shuffled), known), expected, 1e-6)
-
-
 @pytest.mark.parametrize("kind", MAPS)
 def test_they_are_the_same_on_any_number_of_threads(kind, monkeypatch):
     monkeypatch.setattr(products, "_PAIR", 4)
@@ -87,10 +64,3 @@ def test_they_are_the_same_on_any_number_of_threads(kind, monkeypatch):
         alone = code_gram(rows)
     with threads(3):
         np.testing.assert_array_equal(code_gram(rows), alone)
-
-
-def test_other_codes_and_other_forms_are_refused():
-    with pytest.raises(ConfigError, match=r"others: .* pass rows.encode\(X\)"):
-        code_gram(rows_of("bins"), rows_of("bins"))
-    with pytest.raises(ConfigError, match="form='full'; code them for form='low-rank'"):
-        code_gram(code_rows("chi2", lambda: [X], form="full"))

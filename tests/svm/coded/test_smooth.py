@@ -1,15 +1,12 @@
 """The price of curvature, against a dense problem that states it and another solver."""
 
 from functools import partial
-from itertools import pairwise
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 
-from kmaps import CodedSVC, CodedSVCCV, ExactMap, NystroemMap, SplineMap, load_model
+from kmaps import CodedSVC, ExactMap, NystroemMap, SplineMap
 from kmaps.kernels import get_kernel
-from kmaps.models import explanation
 from tests.oracles import machines
 
 LEVELS = np.array([0.0, 0.1, 0.15, 0.4, 0.5, 0.8, 0.9, 1.3, 1.9, 2.0])
@@ -43,28 +40,6 @@ def roughness(model, feature):
     return float(lengths @ (matrix @ found.values[:, 0]) ** 2)
 
 
-def dense_optimum(columns, codes, y, C, smooth):
-    """Minimise |w|²/2 + smooth/2 Σ ∫ f_j''² + C Σ squared hinges over dense features, by L-BFGS."""
-    r, d = columns.shape[1], codes.shape[1]
-    features = np.hstack([columns[codes].reshape(len(codes), -1), np.ones((len(codes), 1))])
-    matrix, lengths = second_derivatives(LEVELS / 2)
-    curvature = matrix @ columns
-    price = np.eye(r) + smooth * curvature.T @ (lengths[:, None] * curvature)
-
-    def objective(w):
-        short = np.maximum(0, 1 - y * (features @ w))
-        own = w[:-1].reshape(d, r)
-        slope = np.append((own @ price).ravel(), w[-1])
-        value = w @ slope / 2 + C * short @ short
-        return value, slope - 2 * C * features.T @ (y * short)
-
-    options = {"maxiter": 20_000, "maxfun": 40_000, "ftol": 1e-14, "gtol": 1e-9}
-    found = minimize(
-        objective, np.zeros(features.shape[1]), jac=True, method="L-BFGS-B", options=options
-    )
-    return found.fun, (columns @ found.x[:-1].reshape(d, r).T), found.x[-1]
-
-
 @pytest.mark.parametrize("loss", ["hinge", "logistic"])
 @pytest.mark.parametrize("form", ["low-rank", "full"])
 def test_other_losses_have_the_optimum_of_the_kernel_that_a_price_makes(waves, loss, form):
@@ -86,41 +61,6 @@ def test_other_losses_have_the_optimum_of_the_kernel_that_a_price_makes(waves, l
     assert expected * (1 - 2e-5) <= model.objective_[0] <= expected * (1 + 2e-5)
     plain = CodedSVC("js", C=0.5, loss=loss, **options | {"smooth": 0.0}).fit(codes, y)
     assert plain.objective_[0] < expected * 0.995
-
-
-@pytest.mark.parametrize("smooth", [1e-3, 1e-2])
-@pytest.mark.parametrize("form", ["low-rank", "full"])
-def test_the_dense_problem_has_the_same_optimum(waves, smooth, form):
-    codes, y = waves
-    kernel = get_kernel("chi2")(LEVELS[:, None], LEVELS[None])
-    values, vectors = np.linalg.eigh(kernel)
-    columns = vectors * np.sqrt(np.maximum(values, 0))
-    expected, functions, constant = dense_optimum(columns, codes, y, 1.0, smooth)
-    model = CodedSVC(
-        "chi2", loss="squared_hinge", levels=LEVELS, smooth=smooth, form=form, tol=1e-6
-    ).fit(codes, y)
-    assert model.duality_gap_[0] <= 1e-6
-    # Measured: 5e-7, half of the gap that is allowed.
-    assert model.objective_[0] == pytest.approx(expected, rel=1.5e-6)
-    plain = CodedSVC("chi2", loss="squared_hinge", levels=LEVELS).fit(codes, y)
-    assert plain.objective_[0] < 0.998 * expected
-    for j in range(4):
-        # Measured: 3.9e-4.
-        np.testing.assert_allclose(model.function(j).values[:, 0], functions[:, j], atol=1.2e-3)
-    assert model.baseline_[0] == pytest.approx(constant, abs=1e-3)
-
-
-def test_dearer_curves_are_straighter(waves):
-    codes, y = waves
-    machine = CodedSVC(levels=LEVELS, loss="squared_hinge", tol=1e-5)
-    found = []
-    for smooth in (0, 1e-4, 1e-2, 1.0, 1e6):
-        model = machine.set_params(smooth=smooth).fit(codes, y)
-        found.append(roughness(model, 0))
-    assert all(after < before for before, after in pairwise(found))
-    straight = model.function(1)
-    slopes = np.diff(straight.values[:, 0]) / np.diff(straight.levels)
-    np.testing.assert_allclose(slopes, slopes.mean(), rtol=1e-2)  # that of a linear machine
 
 
 @pytest.mark.parametrize(
@@ -148,17 +88,3 @@ def test_every_map_and_loss(settings):
     assert model.duality_gap_.max() <= 1e-4
     assert roughness(model, 0) < 0.5 * roughness(rough, 0)
     assert model.score(X, y) > 0.65
-
-
-def test_files_paths_pages_and_refusals(waves, tmp_path):
-    codes, y = waves
-    X = LEVELS[codes]
-    model = CodedSVC(smooth=0.01).fit(X, y)
-    model.save(tmp_path / "m.npz")
-    loaded = load_model(tmp_path / "m.npz")
-    assert loaded.smooth == 0.01
-    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
-    chosen = CodedSVCCV(C=[1.0], smooth=0.01).fit(X, y)
-    np.testing.assert_allclose(chosen.decision_function(X), model.decision_function(X), atol=1e-3)
-    assert "The price of curved functions was 0.01." in explanation(loaded, X)
-    assert "Curved" not in explanation(CodedSVC().fit(X, y), X)

@@ -3,11 +3,8 @@
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
-from sklearn.exceptions import ConvergenceWarning
 
 from kmaps import CodedSVC, FourierMap, GroupLassoSVC, HomogeneousMap, SplineMap
-from kmaps.errors import ConfigError, InputError
-from kmaps.svm import code_rows
 
 RNG = np.random.default_rng(0)
 X = RNG.integers(0, 6, (40, 6)).astype(np.float32)
@@ -50,28 +47,3 @@ def test_fewer_features_the_smaller_c_and_the_path_begins_where_it_was():
     assert 0 == kept[0] < kept[1] < kept[2]
     again = warm.fit(X, Y)
     assert again.n_iter_[0] < cold.n_iter_[0]
-
-
-def test_files_weights_and_rows(tmp_path):
-    weights = RNG.integers(0, 3, 40)
-    model = CodedSVC(C=0.3, penalty="l1", tol=1e-6).fit(X, Y, sample_weight=weights)
-    repeated = np.repeat(np.arange(40), weights)
-    twice = CodedSVC(C=0.3, penalty="l1", tol=1e-6).fit(X[repeated], Y[repeated])
-    assert model.objective_[0] == pytest.approx(twice.objective_[0], rel=2e-6)
-    rows = code_rows("chi2", lambda: [X], form="low-rank")
-    coded = CodedSVC(C=0.3, penalty="l1", tol=1e-6).fit(rows, Y, sample_weight=weights)
-    np.testing.assert_array_equal(coded.decision_function(X), model.decision_function(X))
-    model.save(tmp_path / "m.npz")
-    loaded = CodedSVC.load(tmp_path / "m.npz")
-    assert loaded.penalty == "l1"
-    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
-
-
-def test_what_is_refused_or_not_reached():
-    full = code_rows("chi2", lambda: [X], form="full")
-    with pytest.raises(ConfigError, match="rows are coded for form='full'; code them for"):
-        CodedSVC(penalty="l1").fit(full, Y)
-    with pytest.warns(ConvergenceWarning, match="after max_iter=1 rounds, above tol=0.0001"):
-        CodedSVC(C=10.0, penalty="l1", max_iter=1).fit(X, Y)
-    with pytest.raises(InputError, match="NaN"):
-        CodedSVC(penalty="l1").fit(np.where(X == 5, np.nan, X), Y)

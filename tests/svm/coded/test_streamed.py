@@ -2,12 +2,10 @@
 
 import numpy as np
 import pytest
-from scipy.sparse import csr_array
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 
-from kmaps import CodedSVC, load_model
-from kmaps.errors import ConfigError, InputError, KmapsError
+from kmaps import CodedSVC
+from kmaps.errors import InputError
 
 LEVELS = np.arange(17) / 16
 CLASSES = [0, 1, 2, 3]
@@ -72,71 +70,13 @@ def test_a_call_begins_where_the_last_one_stopped(codes):
         dual = now
 
 
-def test_sparse_codes_are_dense_ones(codes):
-    X, y = codes
-    dense = streamed(CodedSVC(levels=LEVELS), codes).decision_function(X)
-    sparse = streamed(CodedSVC(levels=LEVELS), (csr_array(X), y)).decision_function(csr_array(X))
-    np.testing.assert_allclose(sparse, dense, atol=1e-3)
-
-
 def test_the_samples_of_a_call_that_fails_are_left_out(codes):
     X, y = codes
     model = streamed(CodedSVC(levels=LEVELS), codes, PARTS[:2])
     before = model.decision_function(X)
-    with pytest.raises(InputError, match=r"codes go up to 17: the table has 17 codes, from 0 on"):
+    with pytest.raises(InputError, match=r"codes go up to 17"):
         model.partial_fit(np.full((5, 64), 17, np.uint8), y[:5])
     np.testing.assert_array_equal(model.decision_function(X), before)
     whole = CodedSVC(levels=LEVELS).fit(X, y)
     rest = streamed(model, codes, PARTS[2:])
     np.testing.assert_allclose(rest.objective_, whole.objective_, rtol=2e-4)
-
-
-def test_fit_begins_anew_and_the_warning_is_the_callers(codes):
-    X, y = codes
-    model = streamed(CodedSVC(levels=LEVELS, C=100.0), codes, PARTS[:1]).fit(X[200:], y[200:])
-    fresh = CodedSVC(levels=LEVELS, C=100.0).fit(X[200:], y[200:])
-    np.testing.assert_array_equal(model.decision_function(X), fresh.decision_function(X))
-    model = CodedSVC(levels=LEVELS, C=100.0, tol=1e-8, max_iter=1)
-    with pytest.warns(ConvergenceWarning, match="max_iter=1 passes") as caught:
-        model.partial_fit(X, y, classes=CLASSES)
-    assert caught[0].filename == __file__
-
-
-FIRST = [
-    (None, "classes=None: the first call of partial_fit needs the labels of all calls"),
-    ([1, 0, 2, 3], "classes=[1, 0, 2, 3]: expected two or more different labels in ascending"),
-    ([0, 0, 1], "classes=[0, 0, 1]: expected two or more different labels in ascending order"),
-    ([0], "classes=[0]: expected two or more different labels in ascending order"),
-    ([0, 1], "label 2 is none of classes=[0, 1]"),
-    ([*CLASSES, 4], "class 4 has no sample of positive weight in the first call of"),
-    (["a", "b"], "label 0 is none of classes=['a', 'b']"),
-]
-
-
-@pytest.mark.parametrize(("classes", "message"), FIRST)
-def test_bad_first_calls(codes, classes, message):
-    with pytest.raises(KmapsError) as refused:
-        CodedSVC(levels=LEVELS).partial_fit(*codes, classes=classes)
-    assert str(refused.value).startswith(message)
-
-
-def test_bad_streams(codes, tmp_path):
-    X, y = codes
-    assert not hasattr(CodedSVC(), "partial_fit")
-    model = CodedSVC(levels=LEVELS).partial_fit(X, y, classes=CLASSES)
-    model.save(tmp_path / "model.npz")
-    for message, given in (
-        ("classes=[0, 1]: the first call of partial_fit had [", {"classes": [0, 1]}),
-        ("codes: some calls of partial_fit had dense codes, others", {"X": csr_array(X)}),
-        ("X has 10 features, but CodedSVC is expecting 64", {"X": X[:, :10]}),
-    ):
-        with pytest.raises(KmapsError) as refused:
-            model.partial_fit(**{"X": X, "y": y} | given)
-        assert str(refused.value).startswith(message)
-    with pytest.raises(ConfigError, match="levels: differ from the first call of partial_fit, "):
-        model.set_params(levels=LEVELS * 2).partial_fit(X, y)
-    with pytest.raises(ConfigError, match="map, penalty, multiclass: differ from the first call"):
-        model.set_params(levels=LEVELS, multiclass="ovo").partial_fit(X, y)
-    for made in (CodedSVC(levels=LEVELS).fit(X, y), load_model(tmp_path / "model.npz")):
-        with pytest.raises(ConfigError, match="partial_fit: this model keeps no samples, "):
-            made.partial_fit(X, y, classes=CLASSES)
