@@ -88,7 +88,7 @@ def test_voc_that_is_not_whole(voc):
     with pytest.raises(DataError, match="an object's box is empty"):
         load_voc(voc, "val")
     path.unlink()
-    with pytest.raises(DataError, match=r"000005\.xml: not a VOC annotation: .*No such file"):
+    with pytest.raises(DataError, match=r"000005\.xml: .*No such file"):
         load_voc(voc, "val")
     path.symlink_to("/dev/zero")
     with pytest.raises(DataError, match="a device or a pipe"):
@@ -106,13 +106,13 @@ def test_inria(inria):
 
 
 def test_inria_that_is_not_whole(inria):
-    with pytest.raises(ConfigError, match="unknown part 'test', did you mean 'Test'"):
+    with pytest.raises(ConfigError, match="'test', did you mean 'Test'"):
         load_inria(inria, "test")
     with pytest.raises(DataError, match="Train/pos: no such folder"):
         load_inria(inria, "Train")
     path = inria / "Test" / "annotations" / "crop_1.txt"
     path.write_text("# PASCAL Annotation Version 1.00")
-    with pytest.raises(DataError, match=r"crop_1\.txt: has no bounding box of a person"):
+    with pytest.raises(DataError, match=r"crop_1\.txt: has no bounding box"):
         load_inria(inria, "Test")
     path.unlink()
     with pytest.raises(DataError, match=r"crop_1\.txt: No such file"):

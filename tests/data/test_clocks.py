@@ -2,14 +2,13 @@
 
 import time
 from itertools import cycle
-from threading import Thread
 
 import numpy as np
 import pytest
 
 from kmaps import CodedSVC
 from kmaps.cli import progress
-from kmaps.data import cache, transfer
+from kmaps.data import transfer
 
 DAY_S = 86_400
 
@@ -27,23 +26,6 @@ def test_a_download_goes_on(serve, tmp_path):
     server = serve(tmp_path / "www", cuts=[1000, 500])  # two pauses
     transfer.fetch_url(f"{server.url}/file", tmp_path / "in", lambda *_: None, largest=10**7)
     assert (tmp_path / "in").stat().st_size == 10**6
-
-
-def test_a_lock_is_waited_for_and_given(tmp_path):
-    waited = []
-    with cache.lock(tmp_path, "data", lambda: None):
-        other = Thread(target=lambda: _hold(tmp_path, waited))
-        other.start()
-        while not waited:
-            time.sleep(0.01)
-        assert waited == ["waiting"]
-    other.join(20)
-    assert waited == ["waiting", "held"]
-
-
-def _hold(root, waited):
-    with cache.lock(root, "data", lambda: waited.append("waiting")):
-        waited.append("held")
 
 
 def test_bars_and_lines_of_progress_show_no_days(monkeypatch, capsys):

@@ -47,14 +47,6 @@ def test_unknown_name(tmp_path, name):
         load_manifest(name, tmp_path)
 
 
-def test_mirror_paths_are_ours_then_the_official_names():
-    assert load_manifest("caltech101").files[0].mirror_paths == (
-        "caltech101/101_ObjectCategories.tar.gz",
-        "caltech101/caltech-101.zip",
-    )
-    assert len(load_manifest("mnist").files[0].mirror_paths) == 1
-
-
 def test_tree_digest_is_what_sha256sum_prints(tmp_path):
     contents = {"B/x": b"1", "a/x": b"22", "a/y": b""}
     for name, content in contents.items():
@@ -95,15 +87,6 @@ def test_mistakes(changes, message):
         parse(**changes)
 
 
-def test_all_mistakes_at_once():
-    with pytest.raises(ConfigError) as caught:
-        parse(title=None, licens="x", digest="abc")
-    assert str(caught.value).count(";") == 2
-    for text in ("- a\n- b", "just words", ""):
-        with pytest.raises(ConfigError, match=r"mine\.yaml: the file: expected a mapping"):
-            parse_manifest(text, "mine.yaml")
-
-
 def test_manifest_from_a_file(tmp_path):
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(SOUND))
     manifest = read_manifest(tmp_path / "mine.yaml")
@@ -113,19 +96,3 @@ def test_manifest_from_a_file(tmp_path):
     assert (manifest.size, manifest.shape, manifest.max_level) == (9, None, 255)
     with pytest.raises(ConfigError, match=r"none\.yaml: cannot read the manifest"):
         read_manifest(tmp_path / "none.yaml")
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"format": "idxx"}, "mine: unknown format 'idxx', did you mean 'idx'?"),
-        ({"format": "pgm-folders"}, r"mine: format pgm-folders needs a shape, \[height, width\]"),
-        (
-            {"format": "idx", "groups": ["all"], "shape": [1, 1]},
-            r"idx needs files of the roles \['all-images', 'all-labels'\], got \['archive'\]",
-        ),
-    ],
-)
-def test_manifest_that_its_format_cannot_use(changes, message):
-    with pytest.raises(ConfigError, match=message):
-        get_format(parse(**changes))

@@ -149,24 +149,6 @@ def test_per_class():
     assert np.bincount(data.y[test]).tolist() == [3, 3, 2, 2]  # at most the rest
 
 
-def test_part_of_the_official_training_set():
-    data = make(groups=("train", "train", "test"))
-    whole, tested = draw_split(data, {"official": True}, 0)
-    few, test = draw_split(data, {"official": True, "train": 20}, 0)
-    more, _ = draw_split(data, {"official": True, "train": 30}, 0)
-    np.testing.assert_array_equal(test, tested)
-    np.testing.assert_array_equal(few, more[:20])  # nested
-    assert len(set(more)) == 30
-    assert set(more) < set(whole)
-    everything, _ = draw_split(data, {"official": True, "train": len(whole)}, 0)
-    np.testing.assert_array_equal(np.sort(everything), whole)
-    other, _ = draw_split(data, {"official": True, "train": 20}, 1)
-    assert not np.array_equal(few, other)
-    message = "toy: train 68 is more than the 67 samples of the group 'train'"
-    with pytest.raises(ConfigError, match=message):
-        draw_split(data, {"official": True, "train": 68}, 0)
-
-
 @pytest.mark.parametrize(
     "protocol",
     [
@@ -193,16 +175,3 @@ def test_malformed_protocol(protocol):
         draw_split(make(), protocol, 0)
     with pytest.raises(ConfigError, match="unknown key 'tran', did you mean 'train'"):
         draw_split(make(), {"tran": 10, "test": 10}, 0)
-
-
-def test_choosing_groups_gives_every_combination_once():
-    protocol = {"choose": 2, "train": ["1", "2", "3"], "test": ["T1", "T2"]}
-    data = make(groups=("1", "2", "3", "T1", "T2"))
-    splits = [draw_split(data, protocol, split) for split in range(6)]
-    seen = [
-        tuple(" ".join(np.unique(data.groups[rows])) for rows in split_rows)
-        for split_rows in splits
-    ]
-    assert seen == [(train, test) for train in ("1 2", "1 3", "2 3") for test in ("T1", "T2")]
-    with pytest.raises(ConfigError, match=r"split 6: choosing 2 of 3 training groups and one of 2"):
-        draw_split(data, protocol, 6)

@@ -62,7 +62,7 @@ def test_a_download_continues_as_far_as_the_server_can(
 
 def test_next_run_continues_after_too_many_breaks(serve, folder, target):
     server = serve(folder, cuts=[100, 100, 100])
-    with pytest.raises(DataError, match=r"/file: .*; the next download goes on from byte 300$"):
+    with pytest.raises(DataError, match=r"/file: .*from byte 300$"):
         fetch(f"{server.url}/file", target)
     assert not target.exists()
     assert part_of(target).read_bytes() == BODY[:300]
@@ -156,7 +156,7 @@ def test_a_length_that_is_no_number_says_nothing(lie, target, length):
 
 def test_an_endless_body_is_not_kept(lie, target):
     url = lie(OK + b"Connection: close\r\n\r\n", bytes(2**18), endless=True)
-    with pytest.raises(DataError, match="bytes or more, expected at most 1,000,000"):
+    with pytest.raises(DataError, match="expected at most 1,000,000"):
         fetch(url, target)
     assert not part_of(target).exists()
 
@@ -172,7 +172,7 @@ def test_an_endless_body_is_not_kept(lie, target):
 def test_an_answer_that_trickles_is_given_up(lie, target, monkeypatch, answer):
     monkeypatch.setattr("kmaps.data.transfer._PATIENCE_S", 0.2)
     url, began = lie(*answer, pause_s=0.01, endless=True), time.monotonic()
-    with pytest.raises(DataError, match=r"no answer in 0.2 s|bytes arrived in 0 s, which is too"):
+    with pytest.raises(DataError, match=r"no answer in 0.2 s|bytes arrived in 0 s"):
         fetch(url, target)
     assert time.monotonic() - began < 20
 

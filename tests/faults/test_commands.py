@@ -5,7 +5,6 @@ A fault comes at a call by which files come, change and go: the same whatever th
 """
 
 import os
-import re
 import shutil
 import signal
 import time
@@ -190,17 +189,6 @@ def test_two_at_once(forked, ready, tmp_path, record_property, name):
         assert "Traceback" not in done.stderr
     assert case.command.found(case.folder) == case.command.found(case.after)
     record_property("soak", ("faults: two at once", 1))
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_a_clock_that_jumps(forked, ready, tmp_path, record_property, name):
-    case = Case(forked, ready(name), name, tmp_path / "jumps", old=False)
-    arguments = [word for word in case.arguments if word != "--quiet"]
-    done = forked.run(case.folder, arguments, {"clock": True})
-    assert done.code == 0, done.stderr
-    assert not re.search(r"-\d*:\d\d", done.stderr), done.stderr
-    assert case.command.found(case.folder) == case.command.found(case.after)
-    record_property("soak", ("faults: clocks that jump", 1))
 
 
 @pytest.mark.parametrize("name", RESUMING)

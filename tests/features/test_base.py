@@ -89,23 +89,3 @@ def test_named_ones_are_scikit_learns(X, name, norm):
     csr = get_normalization(name)(sparse.csr_array(X))
     assert csr.dtype == np.float32
     np.testing.assert_allclose(csr.toarray(), expected, rtol=1e-6)
-
-
-@pytest.mark.parametrize("gamma", [0.5, 1, 2, 3.25])
-@pytest.mark.parametrize("make", [np.copy, sparse.csr_array])
-def test_gamma_makes_that_norm_one(X, gamma, make):
-    normal = get_normalization(f"gamma={gamma}")(make(X))
-    normal = normal.toarray() if sparse.issparse(normal) else normal
-    norms = (np.abs(normal.astype(float)) ** gamma).sum(axis=1)
-    np.testing.assert_allclose(norms, np.any(X, axis=1), rtol=2e-6)
-    np.testing.assert_array_equal(np.sign(normal), np.sign(X))
-
-
-def test_none_changes_nothing(X):
-    np.testing.assert_array_equal(get_normalization("none")(X.copy()), X)
-
-
-@pytest.mark.parametrize("name", ["l3", "gamma", "gamma=0", "gamma=-1", "gamma=x", "gamma=1e3", ""])
-def test_unknown_ones(name):
-    with pytest.raises(ConfigError, match=f"unknown normalisation '{name}'.*gamma=NUMBER"):
-        get_normalization(name)

@@ -6,7 +6,6 @@ from drawn import dataset, noise, photograph
 from oracles import images as oracle
 from scipy import sparse
 
-from kmaps.errors import ConfigError
 from kmaps.features import extract, make_feature
 from kmaps.features.bow import nearest_words
 
@@ -42,18 +41,6 @@ def test_counts_by_hand(images):
         np.testing.assert_array_equal(X[i], expected)
 
 
-def test_shape_type_and_mass(images):
-    X = bow(images)
-    assert isinstance(X, sparse.csr_array)
-    assert X.shape == (12, 21 * 20)
-    assert X.dtype == np.float32
-    assert X.has_canonical_format
-    levels = X[:, :20].sum(axis=1), X[:, 20:100].sum(axis=1), X[:, 100:].sum(axis=1)
-    for i, (h, w) in enumerate(image.shape for image in images):
-        n = sum(((h - p) // 4 + 1) * ((w - p) // 4 + 1) for p in (8, 12))
-        assert [level[i] for level in levels] == [n, n, n]
-
-
 def test_patches_are_counted_where_they_are():
     """A textured corner on flat grey: one word for the flat part, the others in one cell."""
     image = np.full((64, 64), 120, np.uint8)
@@ -75,32 +62,3 @@ def test_nothing_of_a_test_image_touches_the_vocabulary(images):
     # Nor does their number.
     fewer = bow(images[:9])
     np.testing.assert_array_equal(before[:9].toarray(), fewer.toarray())
-
-
-def test_the_training_images_do_in_any_order(images):
-    other = bow([noise(50, 50), *images[1:]])
-    assert (bow(images)[1:] != other[1:]).nnz > 0
-    assert (bow(images) != bow(images, train=range(7))).nnz > 0
-    there, back = bow(images), bow(images, train=[7, 2, 5, 0, 1, 3, 4, 6])
-    assert (there != back).nnz == 0
-
-
-def test_options_change_what_they_say(images):
-    phow = make_feature("phow")
-    assert (phow.n_columns, len(phow.patches)) == (6300, 4)
-    with pytest.raises(ConfigError, match="dense-sift-bow learns from training images"):
-        extract(dataset(images), "dense-sift-bow", **SMALL)
-    assert bow(images, divisions=[1, 3]).shape == (12, 200)
-    assert bow(images, patches=[8]).sum() < bow(images).sum()
-    assert (bow(images, root=False) != bow(images)).nnz > 0
-    # Shrunk images have fewer patches.
-    assert bow(images, longest=30).sum() < 0.5 * bow(images).sum()
-    # Above every contrast all descriptors are zero: there is one word at most.
-    with pytest.raises(ConfigError, match=r"20 words needs as many different .* have 1"):
-        bow(images, contrast=10)
-
-
-def test_one_grey_has_counts_and_no_nan(images):
-    X = bow([*images, np.full((30, 30), 200, np.uint8)])
-    assert np.isfinite(X.data).all()
-    assert X[[12], :20].nnz == 1  # all patches are one word

@@ -1,18 +1,15 @@
 """Extraction over a dataset: rows, cache, interruptions, images that cannot be used."""
 
-import json
-
 import numpy as np
 import pytest
 from drawn import dataset, noise, photograph, save
 from scipy import sparse
 
 from kmaps.errors import DataError, InputError
-from kmaps.features import FEATURES, Extractor, extract, make_feature
+from kmaps.features import FEATURES, extract
 from kmaps.features.bow import DenseSiftBow
 from kmaps.features.hog import HogPyramid
-from kmaps.features.phog import Phog
-from kmaps.thread_pool import num_threads, threads
+from kmaps.thread_pool import threads
 
 BOW = {"patches": [8], "step": 4, "words": 10, "samples": 20, "train": range(6)}
 CASES = {"intensity": {}, "hog-pyramid": {}, "phog": {}, "dense-sift-bow": BOW}
@@ -62,20 +59,6 @@ def test_the_same_with_and_without_a_cache_blocks_and_threads(name, drawn, tmp_p
                 np.testing.assert_array_equal(dense(kept), plain)
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_rows_come_as_asked_for(name, drawn, small_blocks):
-    whole = dense(extract(drawn, name, **CASES[name]))
-    for rows in ([9, 0, 4, 4], [3], list(range(10))):
-        some = dense(extract(drawn, name, rows=rows, **CASES[name]))
-        np.testing.assert_array_equal(some, whole[rows])
-
-
-def test_normalisation_is_not_cached(drawn, tmp_path):
-    first, raw = hog(drawn, tmp_path, "l1"), hog(drawn, tmp_path)
-    np.testing.assert_allclose(first.sum(axis=1), 1, rtol=1e-5)
-    np.testing.assert_allclose(raw / raw.sum(axis=1, keepdims=True), first, rtol=1e-5)
-
-
 def test_what_is_there_is_not_made_again(drawn, tmp_path, small_blocks, seen):
     def stop(label, done, total):
         if done == 6:
@@ -108,48 +91,6 @@ def test_a_damaged_vocabulary_is_learned_again(drawn, tmp_path):
         again = extract(drawn, "dense-sift-bow", cache=tmp_path, **BOW)
         np.testing.assert_array_equal(dense(again), X)
         assert learned.read_bytes() == whole
-
-
-def test_what_would_differ_is_not_shared(drawn, tmp_path, seen, monkeypatch):
-    hog(drawn, tmp_path)
-    hog(dataset(drawn.images, digest="d2"), tmp_path)
-    hog(dataset(drawn.images, name="other"), tmp_path)
-    hog(drawn, tmp_path, signed=True)
-    monkeypatch.setattr(HogPyramid, "version", 2)
-    hog(drawn, tmp_path)
-    assert sum(seen) == 50
-
-
-def test_words_share_descriptors_but_not_vocabularies(drawn, tmp_path):
-    for arguments in (BOW, {**BOW, "words": 8}, {**BOW, "train": range(5)}):
-        extract(drawn, "dense-sift-bow", cache=tmp_path, **arguments)
-    abouts = [json.loads(path.read_text()) for path in tmp_path.rglob("about.json")]
-    assert sum("training_images" not in about for about in abouts) == 1
-    assert sum("training_images" in about for about in abouts) == 3
-    assert len(list(tmp_path.rglob("learned.npz"))) == 3
-
-
-def test_filling_the_cache_leaves_nothing_to_extract(drawn, tmp_path, seen):
-    Extractor(drawn, make_feature("hog-pyramid"), cache=tmp_path).fill_cache()
-    hog(drawn, tmp_path)
-    assert sum(seen) == 10
-    Extractor(drawn, make_feature("intensity"), cache=tmp_path).fill_cache()
-    assert len(list(tmp_path.rglob("about.json"))) == 1  # intensities are not worth keeping
-
-
-def test_progress_counts_images(drawn, tmp_path, small_blocks):
-    told = []
-    arguments = {**BOW, "cache": tmp_path, "progress": lambda *step: told.append(step)}
-    extract(drawn, "dense-sift-bow", rows=[1, 9], **arguments)
-    labels = list(dict.fromkeys(label for label, _, _ in told))
-    assert labels[0] == "drawn dense-sift-bow: training images"
-    assert labels[1].startswith("drawn dense-sift-bow: learning from ")
-    assert labels[2] == "drawn dense-sift-bow"
-    for label in (labels[0], labels[2]):
-        counts = [(done, total) for name, done, total in told if name == label]
-        assert counts[0][0] == 0
-        assert counts == sorted(counts)
-        assert counts[-1] == ((6, 6) if label == labels[0] else (2, 2))
 
 
 @pytest.fixture
@@ -195,27 +136,6 @@ def test_bad_images_can_be_skipped(files, tmp_path, small_blocks):
     np.testing.assert_array_equal(some, expected[:2])
 
 
-def test_a_repaired_image_is_read_again(files, tmp_path):
-    arguments = {"cache": tmp_path / "cache", "on_bad": lambda row, reason: None}
-    before = extract(files, "phog", **arguments)
-    files.images[2].write_bytes(files.images[1].read_bytes())
-    after = extract(files, "phog", **arguments)
-    assert not before[2].any()
-    np.testing.assert_array_equal(after[2], before[1])
-
-
-def test_nothing_is_learned_from_a_bad_image(files, monkeypatch):
-    samples = []
-    whole = DenseSiftBow.fit
-    monkeypatch.setattr(DenseSiftBow, "fit", lambda self, s: samples.append(s) or whole(self, s))
-    arguments = {**BOW, "words": 4, "on_bad": lambda row, reason: None}
-    extract(files, "dense-sift-bow", rows=[0], **arguments)  # trains on 0 … 5
-    # A sixth of 80 descriptors, rounded up, of each of the four good ones, none of 2 and 5.
-    assert len(samples[0]) == 4 * 14
-    with pytest.raises(DataError, match=r"002\.jpg: is an empty file"):
-        extract(files, "dense-sift-bow", rows=[0], **BOW)
-
-
 def test_damaged_images_are_not_used_and_not_kept(files, tmp_path):
     """What the dataset calls damaged is bad although it can be read, whatever the cache has."""
     arguments = {**BOW, "words": 4, "cache": tmp_path / "cache", "train": [0, 1, 3, 4]}
@@ -257,16 +177,5 @@ def test_what_features_refuse(files, name, monkeypatch):
     with pytest.raises(InputError, match=f"files: the images differ in size, and {name} needs "):
         extract(files, name)
     monkeypatch.setattr("PIL.Image.MAX_IMAGE_PIXELS", 100)  # Pillow refuses twice as many
-    with pytest.raises(DataError, match=r"0\.jpg: cannot be read: Image size \(600 pixels\) exc"):
+    with pytest.raises(DataError, match=r"0\.jpg: .*600 pixels"):
         extract(files, name, rows=[0])
-
-
-def test_blocks_leave_the_threads_to_each_other(drawn, small_blocks, monkeypatch):
-    seen = []
-    whole = Phog.describe
-    monkeypatch.setattr(
-        Phog, "describe", lambda self, p: seen.append(num_threads()) or whole(self, p)
-    )
-    with threads(2):
-        extract(drawn, "phog")
-    assert seen == [1] * 4

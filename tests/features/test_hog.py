@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from drawn import dataset, noise, photograph
+from drawn import dataset, noise
 from oracles import images as oracle
 
 from kmaps.errors import InputError
@@ -40,30 +40,6 @@ def derivatives(image, sigma):
     return blurred(weights, slope), blurred(slope, weights)
 
 
-def test_the_paper_s_length_on_mnist():
-    assert hog(noise(3, 28, 28)).shape == (3, 2172)
-    # Non-overlapping cells of 18, 9 and 3 and 8 orientations on Daimler: 8 × (2 + 8 + 72).
-    assert hog(noise(3, 36, 18), cells=[18, 9, 3], overlap=False, orientations=8).shape == (3, 656)
-
-
-def test_default_cells_follow_the_shorter_side():
-    (small,), (tall,) = hog(noise(1, 28, 28)), hog(noise(1, 28, 28), cells=[14, 7, 4])
-    np.testing.assert_array_equal(small, tall)
-    # 9, 4 and 3 pixels on 36 × 18.
-    assert make_feature("hog-pyramid").pyramid((36, 18))[1].max() == 2
-
-
-def test_a_faint_copy_counts_more_when_levelled():
-    image = np.full((24, 48), 128, np.uint8)
-    patch = photograph(12, 12, 4).astype(int) - 128
-    image[6:18, 6:18], image[6:18, 30:42] = 128 + patch, 128 + patch // 4
-    arguments = {"cells": [24], "overlap": False, "orientations": 4}
-    (plain,), (levelled,) = hog([image], **arguments), hog([image], **arguments, local=3)
-    assert plain[4:].sum() / plain[:4].sum() == pytest.approx(1 / 4, rel=0.05)
-    # Not 1: gradients fainter than a hundredth of the range a pixel stay faint.
-    assert levelled[4:].sum() / levelled[:4].sum() == pytest.approx(0.64, rel=0.05)
-
-
 def test_levelled_by_hand():
     images = noise(1, 9, 7)
     gx, gy = oracle.differences(images[0] / 255)
@@ -75,13 +51,6 @@ def test_levelled_by_hand():
     level = magnitude / (0.01 + (windows * weights).sum(axis=(2, 3)) / weights.sum())
     found = hog(images, cells=[1], overlap=False, sigma=0, local=2).reshape(9, 7, -1)
     np.testing.assert_allclose(found.sum(axis=2), level / level.sum(), rtol=1e-4)
-
-
-def test_one_grey_is_zero():
-    X = hog([np.full((28, 28), 90, np.uint8), photograph(28, 28, 3)])
-    assert not X[0].any()
-    assert np.isfinite(X).all()
-    assert X[1].any()
 
 
 def test_cells_larger_than_the_images():

@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from kmaps.errors import ConfigError
-from kmaps.features.bow import _means, _nearest, learn_words, nearest_words
+from kmaps.features.bow import learn_words, nearest_words
 
 
 @pytest.fixture
@@ -34,12 +34,6 @@ def test_rounds_lower_the_spread(points):
     nearest = nearest_words(points, words)
     means = np.stack([points[nearest == k].mean(axis=0) for k in range(30)])
     assert np.abs(means - words).max() < 0.03
-
-
-def test_a_word_without_points_moves_to_the_farthest_one():
-    sample = np.array([[0, 0], [0, 2], [9, 1]], np.float32)
-    nearest, scores = _nearest(sample, np.array([[0, 1], [50, 50]], np.float32))
-    np.testing.assert_array_equal(_means(sample, nearest, scores, 2), [[3, 1], [9, 1]])
 
 
 def test_as_many_words_as_points_and_no_more():

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from drawn import dataset, photograph
+from drawn import photograph
 
 from kmaps._loops import orientation as loops
 from kmaps.errors import InputError
-from kmaps.features import Phog, WindowWords, describe_windows, extract
+from kmaps.features import Phog, WindowWords, describe_windows
 from kmaps.features.bow import DenseSiftBow
 from kmaps.features.gradients import partition
 
@@ -14,12 +14,6 @@ from kmaps.features.gradients import partition
 @pytest.fixture
 def image():
     return photograph(50, 70, 0) / np.float32(255)
-
-
-def test_the_whole_image_is_its_own_vector(image):
-    whole = describe_windows(Phog(), image, np.array([[0, 0, 70, 50]]))
-    expected = extract(dataset([photograph(50, 70, 0)]), "phog")
-    np.testing.assert_allclose(whole, expected, rtol=1e-5, atol=1e-6)
 
 
 def test_windows_by_hand(image):
@@ -34,10 +28,6 @@ def test_windows_by_hand(image):
         loops.sum_cells(cut, cells, sums)
         np.testing.assert_allclose(vector, sums.ravel(), rtol=1e-4, atol=1e-5)
         assert vector.min() >= 0
-
-
-def test_no_windows(image):
-    assert describe_windows(Phog(), image, np.empty((0, 4), int)).shape == (0, 336)
 
 
 @pytest.mark.parametrize(
@@ -59,14 +49,6 @@ def words():
     feature = DenseSiftBow(patches=(8, 16), step=4, words=12, samples=20, divisions=(1, 2))
     images = [photograph(50, 70, i) / np.float32(255) for i in range(3)]
     return WindowWords.learn(feature, images, 3)
-
-
-def test_words_of_the_whole_image_are_its_own(words, image):
-    whole = describe_windows(words, image, np.array([[0, 0, 70, 50]]))
-    encoded = words.feature.encode(words.feature.describe([image]), words.words)
-    expected = np.zeros(12 * 5, np.float32)
-    expected[encoded["indices"]] = encoded["data"]
-    np.testing.assert_array_equal(whole[0], expected)
 
 
 def test_words_in_windows_by_hand(words, image):

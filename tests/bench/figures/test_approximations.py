@@ -6,11 +6,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from kmaps.bench.figures import lines
-from kmaps.bench.figures.approximation import families, spans, squares
+from kmaps.bench.figures.approximation import families
 from kmaps.bench.kinds import SHOWN
-from kmaps.errors import ConfigError, NothingMeasured
-from kmaps.maps import SplineMap
 from tests.bench.sample_records import record
 
 VALUES = np.linspace(0, 1, 9)
@@ -56,32 +53,6 @@ SQUARES = of_cells(
 )
 RATIOS = of_cells(over("ratios 1:9", 1), over("ratios 1:9", 2))
 DIFFERENCES = of_cells(*(over("differences 0:9", n, (4, 9, 9), inputs=2) for n in (1, 2)))
-
-
-def test_panels_are_kernels_with_their_ranges_side_by_side():
-    panels = squares(*SQUARES)
-    assert list(panels) == ["js, 0:1", "js, 0:9", "chi2, 0:1", "chi2, 0:9"]
-    assert list(panels["js, 0:1"]) == ["homogeneous, r = 3", "homogeneous, r = 5"]
-    assert panels["js, 0:1"]["homogeneous, r = 5"].linf == pytest.approx(0.05)
-    assert list(squares(*of_cells(measured("js", 1)))) == ["js"]
-
-
-def test_relative_errors_are_divided_by_the_kernel():
-    records, arrays = of_cells(measured("js", 1, relative=True))
-    (panel,) = squares(records, arrays).values()
-    result = panel["homogeneous, r = 3"]
-    assert result.error[-1, -1] == pytest.approx(0.1)
-    assert result.error[4, 4] == pytest.approx(0.2)
-
-
-def test_each_figure_shows_the_ranges_that_it_is_of():
-    both = of_cells(measured("chi2", 1), over("ratios 1:9", 1))
-    assert list(squares(*both)) == ["chi2"]
-    assert list(spans(*both)) == ["chi2"]
-    with pytest.raises(ConfigError, match="needs a range LOW:HIGH; add one"):
-        squares(*RATIOS)
-    with pytest.raises(ConfigError, match="needs a range ratios LOW:HIGH or differences"):
-        spans(*SQUARES)
 
 
 @pytest.mark.parametrize(
@@ -131,49 +102,8 @@ def test_rows_that_differ_in_size_alone_are_one_line():
     assert [[cell["params"]["n_bins"] for cell in line] for line in lines.values()] == [[5, 9]] * 2
 
 
-@pytest.mark.parametrize("figure", ["decay", "periods", "kernels", "spectra"])
-def test_figures_of_orders_are_drawn(figure, tmp_path):
-    draw(figure, ORDERS, tmp_path / "drawn.svg")
-    text = (tmp_path / "drawn.svg").read_text()
-    shown = {"decay": "dotted: its bound", "periods": "order n", "kernels": "signature"}
-    assert shown.get(figure, "eigenfunction 3") in text
-    assert "js" in text
-    if figure == "decay":  # bounds are those of maps that have them
-        draw(figure, [cell | {"error_bound": None} for cell in ORDERS], tmp_path / "drawn.svg")
-        assert "bound" not in (tmp_path / "drawn.svg").read_text()
-
-
-@pytest.mark.parametrize("figure", ["periods", "kernels", "spectra"])
-def test_figures_of_homogeneous_maps_say_that_there_are_none(figure, tmp_path):
-    others = [record("lowdim", kernel="rbf", dim=3, linf=0.1)]
-    with pytest.raises(NothingMeasured, match="none of the measured rows"):
-        draw(figure, others, tmp_path / "drawn.png")
-
-
 def splines(text, **params):
     options = {"range": text, "fit_range": "0:1", "integers": False, "relative": False}
     cell = {"dim": params["n_bins"] + 1, "linf": 1 / params["n_bins"], "error_bound": None}
     key = f"{params} {text}"
     return record("spline", params=params, kernel="chi2", options=options, key=key, **cell)
-
-
-def test_outputs_are_those_of_the_map_on_its_range(tmp_path, monkeypatch):
-    drawn = []
-    monkeypatch.setattr(lines.style, "save", lambda figure, path: drawn.append(figure))
-    options = {"range": "0:1", "fit_range": None, "integers": False, "relative": False}
-    of_js = record(params={"order": 1}, kernel="js", dim=3, options=options)
-    with_spans = [splines("0:2", n_bins=4), of_js, *RATIOS[0]]
-    with pytest.warns(UserWarning, match="outside the range"):
-        draw("outputs", with_spans, tmp_path / "outputs.png")
-    first, second = drawn[0].axes[:2]
-    titles = [ax.get_title("left") for ax in drawn[0].axes]
-    assert titles == ["spline, 4 bins, 0:2", "js, homogeneous, r = 3, 0:1"]
-    assert (len(first.lines), len(second.lines)) == (5, 3)
-    expected = SplineMap(n_bins=4).fit([[0.0], [1.0]])
-    for i, line in enumerate(first.lines):
-        x, y = line.get_data()
-        assert (x[0], x[-1]) == (0, 2)  # beyond 1, which it is fitted on, it is clamped
-        with pytest.warns(UserWarning, match="outside the range"):
-            np.testing.assert_allclose(y, expected.transform(x[:, None])[:, i], atol=1e-12)
-    with pytest.raises(ConfigError, match="needs a range LOW:HIGH"):
-        draw("outputs", RATIOS[0], tmp_path / "none.png")

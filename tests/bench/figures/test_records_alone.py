@@ -5,17 +5,14 @@ import re
 import numpy as np
 import pytest
 
-from kmaps.bench.figures.laws import draw_convergence, draw_falls, draw_scaling, draw_stored
+from kmaps.bench.figures.laws import draw_convergence, draw_scaling
 from kmaps.bench.figures.learned import (
-    accuracy_lines,
-    draw_accuracy,
     draw_functions,
     draw_sparsity,
     draw_trade_off,
     lines_of,
 )
 from kmaps.bench.report.tradeoff import LearnerPoints, TrialPoint
-from kmaps.errors import NothingMeasured
 from tests.bench.sample_records import record
 
 
@@ -23,71 +20,6 @@ def texts(draw, records, folder):
     """Return the texts of a figure, in order."""
     draw(records, folder / "figure.svg")
     return re.findall(r">([^<>]+)</text>", (folder / "figure.svg").read_text())
-
-
-MEASURED = [
-    record("linear", split=0, accuracy=0.8),
-    *(
-        record(split=split, accuracy=0.9 + n / 100, params={"order": n}, solver="coded")
-        for n in (1, 2)
-        for split in (0, 1)
-    ),
-    record("lowdim", split=0, accuracy=0.94, params={"optimal": True, "dim": 5}),
-    record("lowdim", split=0, status="failed", accuracy=None),
-]
-
-
-def test_lines_go_through_the_values_of_what_decides_the_outputs():
-    measured = [cell for cell in MEASURED if cell["status"] == "ok"]
-    assert accuracy_lines(measured, measured) == {
-        "homogeneous": {3: [pytest.approx(91)] * 2, 5: [pytest.approx(92)] * 2},
-        "optimal": {5: [pytest.approx(94)]},
-    }
-
-
-def test_references_are_levels_or_named_where_they_are_far_below(tmp_path):
-    far = texts(draw_accuracy, MEASURED, tmp_path)
-    assert "far below: linear 80.00 %" in far
-    near = texts(draw_accuracy, [MEASURED[0] | {"accuracy": 0.9}, *MEASURED[1:]], tmp_path)
-    assert "linear" in near
-    assert "linear" not in far
-
-
-def test_figure_has_an_axes_per_kernel_and_reduction(tmp_path):
-    others = [cell | {"kernel": cell["kernel"] and "js"} for cell in MEASURED]
-    found = texts(draw_accuracy, [*MEASURED, *others], tmp_path)
-    assert {"chi2, one-vs-one", "js, one-vs-one"} <= set(found)
-    with pytest.raises(NothingMeasured, match="none of the measured rows"):
-        draw_accuracy(MEASURED[:1], tmp_path / "none.png")  # linear has no kernel
-
-
-def on_pairs(n_anchors, columns=None, **numbers):
-    params = {"n_anchors": n_anchors}
-    return record("anchor", params=params, options={"columns": columns}, reduction="", **numbers)
-
-
-ON_PAIRS = [
-    *(on_pairs(n, bias=n**-2, rms=1 / n, train_bytes=1000 * n) for n in (5, 9)),
-    *(on_pairs(9, d, deviation=d**-0.5, rms=1, train_bytes=100) for d in (10, 40)),
-]
-
-
-def test_each_error_has_an_axes_with_its_guide(tmp_path):
-    found = texts(draw_falls, ON_PAIRS, tmp_path)
-    shown = {"mean error, per feature (ANNFM)", "root mean square error, per feature (ANNFM)"}
-    assert {*shown, "ε²", "1/√D", "features D"} <= set(found)
-    assert "spread of the error, per feature (ANNFM, N = 9)" in found
-    assert found.count("chi2") == 1  # one look of a kernel in all panels
-    drawn = (tmp_path / "figure.svg").read_text()
-    assert len(set(re.findall(r'"[^"]*stroke: #cccccc[^"]*"', drawn))) == 3  # a look of each guide
-    assert "features D" not in texts(draw_falls, ON_PAIRS[:2], tmp_path)
-    with pytest.raises(NothingMeasured):
-        draw_falls(ON_PAIRS[:1], tmp_path / "figure.svg")
-
-
-def test_rows_are_points_over_their_bytes(tmp_path):
-    found = texts(draw_stored, ON_PAIRS[:2], tmp_path)
-    assert {"stored training set, MB", "ANNFM, N = 5", "ANNFM, N = 9", "chi2"} <= set(found)
 
 
 def growing():
@@ -149,11 +81,6 @@ def test_figures_show(figure, records, expected, tmp_path):
         without = set(texts(figure, untimed(records), tmp_path))
         assert "test, µs per sample" not in without
         assert expected - without == {"test, µs per sample"}
-
-
-def test_exact_kernels_alone_have_no_sparsity(tmp_path):
-    with pytest.raises(NothingMeasured, match="none of the measured rows belongs in"):
-        draw_sparsity([next(trials())], tmp_path / "none.png")
 
 
 def point(drawn, C, keep=0):

@@ -12,8 +12,6 @@ from kmaps.bench.records.file import read_records
 from kmaps.bench.records.row import Row
 from kmaps.bench.run.runner import run
 from kmaps.errors import ConfigError
-from kmaps.maps import HomogeneousMap
-from kmaps.maps.signatures import optimal_period
 
 APPROXIMATION = text_of("approximation")
 
@@ -84,45 +82,4 @@ def test_mistakes_have_their_place(old, new, message):
     assert message in str(refused.value)
 
 
-def test_maps_have_the_kernels_width_and_levels():
-    results = {
-        (cell.setting, cell.row.label): measured(cell).columns["linf"] for cell in cells_of(SPANS)
-    }
-    everywhere, levels = "differences 0:2", "differences 0:2 (9 levels)"
-    # Of another width, a thousand frequencies would be far off.
-    assert results[everywhere, "random-fourier n_frequencies=1000"] < 0.1
-    assert results[everywhere, "random-fourier n_frequencies=4"] > 0.1
-    # Made for nine values, the map is better there than one made for all.
-    assert results[levels, "lowdim dim=5"] < 0.95 * results[everywhere, "lowdim dim=5"]
-
-
 ORDERS = text_of("orders")
-
-
-def test_maps_that_bound_their_error_say_so_with_their_period():
-    cells = cells_of(ORDERS)
-    found = {(cell.setting, cell.row.label): measured(cell).columns for cell in cells}
-    pairs = found["x, y in 0:2", "homogeneous order=1 period=None"]
-    fitted = HomogeneousMap(order=1).fit([[1.0]])
-    assert (pairs["period"], pairs["error_bound"]) == (fitted.period_, 2 * fitted.error_bound())
-    assert 0 < pairs["l1"] < pairs["rms"] < pairs["linf"] < pairs["error_bound"]
-    ratios = found["ratios 1:100", "homogeneous order=1 period=optimal"]
-    assert ratios["period"] == optimal_period("chi2", 1, ratio=100.0)
-    bounded = HomogeneousMap(order=1, period=ratios["period"]).fit([[1.0]])
-    assert ratios["error_bound"] == bounded.error_bound()
-    other = found["ratios 1:100", "lowdim dim=3"]
-    assert (other["period"], other["error_bound"]) == (None, None)
-
-
-def test_log_kernels_have_a_width():
-    text = ORDERS.partition("  - {map: lowdim")[0].replace("chi2", "chi2, log-sech")
-    text += "sigma: 2\n"
-    cells = cells_of(text)
-    found = {(c.setting, c.kernel, c.row.label): measured(c).columns["linf"] for c in cells}
-    for (setting, kernel, label), linf in found.items():
-        if kernel == "log-sech" and "period=None" not in label:  # chi2, by another name
-            named = found[setting, "chi2", label]
-            assert linf == pytest.approx(named, rel=1e-6)
-    assert {"sigma" in c.options for c in cells if c.kernel == "chi2"} == {False}
-    with pytest.raises(ConfigError, match="range 'differences 0:1' is for stationary kernels"):
-        spec.parse(text.replace('"0:2"', '"differences 0:1"'))

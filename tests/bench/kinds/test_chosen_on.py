@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 
 from kmaps.bench.kinds import load as spec
-from kmaps.bench.records.columns import cell_name
-from kmaps.bench.records.file import read_records
 from kmaps.bench.report.choice import choice_parts
-from kmaps.bench.run import repeats, runner
+from kmaps.bench.run import runner
 from kmaps.errors import ConfigError
 
 CHOICE = "{grid: [0.01, 0.1, 1, 10, 100], folds: 3, unit_norm: true}"
@@ -30,7 +28,6 @@ baselines: [linear, exact]
 maps: [{{map: homogeneous, order: 1}}]
 C: {ONCE}
 """
-SHOWN = ("C", "cv_C", "cv_accuracy", "cv_se", "accuracy", "accuracy_per_class", "C_chosen_on")
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -57,10 +54,6 @@ def run(folder: Path, to: str, text: str = TEXT, **options):
     return runner.run(spec.load(folder / "sets.yaml"), folder / to, threads=1, **options)
 
 
-def by_cell(records) -> dict[str, dict]:
-    return {cell_name(record): {name: record[name] for name in SHOWN} for record in records}
-
-
 @pytest.fixture(scope="module")
 def measured(folder):
     return run(folder, "out").records
@@ -84,28 +77,6 @@ def test_every_split_has_the_choice_of_the_first(folder, measured):
     assert {r["cv_s"] is None for r in measured if r["split"]} == {True}
     assert not {r["key"] for r in measured} & {r["key"] for r in alone}
     assert "set of the first split, one C for all splits, from" in choice_parts(measured)[0].text
-
-
-@pytest.mark.slow
-def test_workers_and_stops_change_nothing(folder, measured):
-    def stop(at):
-        if at.done == 2:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        run(folder, "two", progress=stop)
-    assert [record["split"] for record in read_records(folder / "two")] == [0, 0]
-    resumed = run(folder, "two", jobs=2)
-    assert (resumed.measured, resumed.missing) == (16, 0)
-    assert by_cell(resumed.records) == by_cell(measured)
-    lines = (folder / "two/records.jsonl").read_text().splitlines()
-    lost = [line for line in lines if '"split": 0' not in line or "linear" not in line]
-    (folder / "two/records.jsonl").write_text("\n".join([*lost[:-1], ""]))
-    assert by_cell(run(folder, "two").records) == by_cell(measured)
-    timed = repeats.time_again(
-        spec.load(folder / "sets.yaml"), folder / "two", repeats=1, even_if_busy=True
-    )
-    assert (timed.measured, timed.failures) == (18, [])
 
 
 def test_without_a_choice_the_other_splits_fail_until_there_is_one(folder):

@@ -34,7 +34,7 @@ def test_a_claim_of_a_paper_takes_its_criterion():
     of_paper = CLAIMS.replace(", relation: about", "")
     [claim] = spec.parse(TEXT + of_paper).claims
     assert (claim.relation, claim.by) == ("above", -0.5)
-    with pytest.raises(ConfigError, match="claim A5 has no part '': expected part: 'anchors', 'ex"):
+    with pytest.raises(ConfigError, match="claim A5 has no part ''"):
         spec.parse(TEXT + of_paper.replace("A9", "A5"))
 
 
@@ -69,10 +69,3 @@ def test_rows_of_another_kernel_or_of_none_in_common_are_not_compared():
         spec.parse(TEXT + _claim(H1, H2, more=", kernels: [intersection]"))
     with pytest.raises(ConfigError, match="pick no common row"):
         spec.parse(TEXT + _claim(H1, H2, more=", measure: storage-train, against: storage"))
-
-
-def test_a_preset_or_a_change_of_the_rows_leaves_the_claims_out(tmp_path):
-    path = tmp_path / "trial.yaml"
-    path.write_text(TEXT + _claim(H1, "method: exact") + "presets: {few: {maps: []}}\n")
-    assert not spec.load(path, preset="few").claims
-    assert not spec.load(path, changes=["maps=[]"]).claims

@@ -1,20 +1,17 @@
 """Classifications: which cells there are, and what measuring one of them gives."""
 
 from dataclasses import replace
-from typing import get_args
 
 import numpy as np
 import pytest
-from measured import TOLD, cells_of, measured
+from measured import TOLD, cells_of
 
 from kmaps.bench.kinds import KINDS
-from kmaps.bench.kinds.classification.measure import Classification, Learner
 from kmaps.bench.kinds.kind import Cell
 from kmaps.bench.records.columns import COLUMNS, warned
 from kmaps.bench.run.measure import measure_cell
 from kmaps.bench.work import classify
 from kmaps.bench.work.samples import Split
-from kmaps.svm import LOSSES, REDUCTIONS
 
 KIND = KINDS["classification"]
 
@@ -104,22 +101,6 @@ def test_the_scores_that_c_was_chosen_by_are_on_record(cells, split):
     assert errors == pytest.approx([(p * (1 - p) / 149) ** 0.5 for p in means])
 
 
-def test_warm_up_comes_first_on_few_samples_of_every_class(cells, split, monkeypatch):
-    seen = []
-    evaluate = classify.evaluate
-
-    def spy(machine, C, split, timing):
-        seen.append((len(split.y_train), np.unique(split.y_train).tolist(), len(split.y_test)))
-        return evaluate(machine, C, split, timing)
-
-    rare = split.y_train.copy()
-    rare[:] = 0
-    rare[77] = 1
-    monkeypatch.setattr(classify, "evaluate", spy)
-    measure_cell(KIND, with_c(cells["homogeneous order=1"], 1.0), replace(split, y_train=rare))
-    assert seen == [(51, [0, 1], 50), (150, [0, 1], 90)]
-
-
 def test_machine_and_choice_are_seeded_by_the_cell(cells, split, monkeypatch):
     seen = []
     choose_c = classify.choose_c
@@ -133,27 +114,3 @@ def test_machine_and_choice_are_seeded_by_the_cell(cells, split, monkeypatch):
     measure_cell(KIND, cell, split)
     assert seen == [(cell.seed, cell.choice_seed)]
     assert cell.seed != cell.choice_seed
-
-
-def test_losses_and_reductions_are_those_of_the_learners():
-    (reduction,) = get_args(Classification.model_fields["reductions"].annotation)
-    assert set(get_args(reduction)) == set(REDUCTIONS)
-    assert set(get_args(Learner.model_fields["loss"].annotation)) == set(LOSSES)
-
-
-CALIBRATED = """\
-experiment: calibrated
-dataset: {name: digits, train: 60, test: 100}
-kernels: [chi2]
-reductions: [ovr]
-maps:
-  - {map: homogeneous, order: 1, solver: coded, calibrate: [false, true]}
-C: 0.01
-"""
-
-
-def test_a_row_that_calibrates_by_itself_is_that_of_a_learner_that_does():
-    shared = CALIBRATED.replace(", calibrate: [false, true]", "") + "learner: {calibrate: true}\n"
-    cells = [*cells_of(CALIBRATED), *cells_of(shared)]
-    plain, own, like_learner = (measured(cell).correct.correct.tolist() for cell in cells)
-    assert own == like_learner != plain

@@ -49,7 +49,7 @@ def test_measuring_fills_the_columns_of_the_kind():
 
 def test_says_where_the_images_belong(tmp_path, monkeypatch):
     monkeypatch.setenv("KMAPS_DATA_DIR", str(tmp_path))
-    with pytest.raises(DataError, match=r"voc2007 is not in .*: unpack VOCtrainval_06-Nov-2007"):
+    with pytest.raises(DataError, match=r"voc2007 is not in .*VOCtrainval_06-Nov-2007"):
         run(spec.parse(TEXT), tmp_path / "out")
     assert not (tmp_path / "out").exists()
 

@@ -6,26 +6,12 @@ from measured import TOLD, cells_of, measured
 from spec_text import refuses, text_of
 
 from kmaps.bench.kinds import KINDS
-from kmaps.bench.records.columns import COLUMNS, cell_name
-from kmaps.bench.report.laws import falls, falls_table
-from kmaps.bench.run.clock import UNTIMED
-from kmaps.bench.work.pairs import drawn_columns, uniform_samples
-from kmaps.errors import ConfigError
+from kmaps.bench.records.columns import cell_name
+from kmaps.bench.work.pairs import uniform_samples
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* lie outside the range:UserWarning")
 
 TEXT = text_of("pairs")
-
-
-@pytest.fixture(scope="module")
-def done():
-    kind, records = KINDS["pairs"], []
-    for batch in kind.batches(cells_of(TEXT)):
-        shared = kind.set_up(batch[0])
-        for cell in batch:
-            found = kind.measure(cell, shared, UNTIMED).columns
-            records.append({**dict.fromkeys(COLUMNS), **cell.columns, "status": "ok", **found})
-    return records
 
 
 def test_errors_are_those_of_every_pair_and_feature():
@@ -55,19 +41,6 @@ def test_errors_are_those_of_every_pair_and_feature():
     assert columns["dim"] == 400 * 5
 
 
-def test_mean_errors_fall_with_the_spacing_and_spreads_with_the_features(done):
-    found = {(fall.kernel, fall.quantity): fall for fall in falls(done)}
-    assert len(found) == 2 * 3
-    for kernel in ("chi2", "laplace"):
-        assert found[kernel, "bias"].exponent == pytest.approx(2, abs=0.1)
-        assert 1 < found[kernel, "rms"].exponent < 2  # both parts of the error are in it
-        assert found[kernel, "deviation"].exponent == pytest.approx(-0.5, abs=0.04)
-        assert found[kernel, "deviation"].at.tolist() == [10, 320]
-    begin = [row[:3] for row in falls_table(done).rows if row[3].startswith("D^-0.5")]
-    assert ["chi2", "ANNFM, N = 9", "spread of the error"] in begin
-    assert not falls_table(one for one in done if one["params"]["n_anchors"] == 17).rows
-
-
 def test_samples_of_a_dataset_have_their_own_split():
     text = TEXT.replace(TEXT[TEXT.index("uniform") : TEXT.index("splits")], "").replace(
         "kind: pairs",
@@ -95,16 +68,3 @@ def test_samples_of_a_dataset_have_their_own_split():
 )  # fmt: skip
 def test_mistakes_are_told(old, new, message):
     refuses(message, TEXT, old, new)
-
-
-def test_samples_and_features_are_drawn_for_a_split():
-    samples = uniform_samples("0.1:1", 400, 40, 30, split=0)
-    assert 0.1 <= samples.x_train.min() < 0.11 < 0.99 < samples.x_test.max() <= 1
-    few, more, other = (drawn_columns(10, n, split=s) for n, s in ((2, 0), (4, 0), (4, 1)))
-    assert set(few) < set(more) != set(other)
-
-
-def test_more_features_than_there_are_is_an_error():
-    cell = cells_of(TEXT.replace("320", "1000"))[-1]
-    with pytest.raises(ConfigError, match="columns: 1000, but X has 400 features; choose fewer"):
-        measured(cell)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from measured import cells_of, measured
 from sklearn.kernel_approximation import AdditiveChi2Sampler
-from spec_text import mistakes
 
 SAMPLER = "{estimator: sklearn.kernel_approximation.AdditiveChi2Sampler, params: {sample_steps: 2}}"
 TEXT = """\
@@ -37,10 +36,3 @@ def test_they_are_given_the_kernel():
     theirs = [measured(cell).columns["linf"] for cell in cells[:2]]
     assert theirs == [measured(cell).columns["linf"] for cell in cells[2:]]
     assert theirs[0] != theirs[1]
-
-
-def test_nothing_is_chosen_for_them():
-    searched = TEXT.replace("ENTRY", "{estimator: a.b, search: {gamma: [1, 2]}}")
-    assert "search chooses by labels, which this kind lacks; leave it" in mistakes(searched)[0]
-    drawn = TEXT.replace("ENTRY", SAMPLER) + "figures: [outputs]\n"
-    assert "outputs cannot fit third-party maps; leave it out" in mistakes(drawn)[0]

@@ -191,12 +191,6 @@ def test_mistakes_have_their_places():
     ]
 
 
-def test_kinds_without_rows_of_others_say_so():
-    text = "experiment: t\nkind: toy\nmaps: [{estimator: a.b}]\nradius: 0.5\nside: 5\nC: 1\n"
-    told = "maps[0].estimator: this kind has no third-party rows"
-    assert mistakes(text) == [f"e.yaml:3:9: {told}"]
-
-
 ABSENT = """\
 experiment: absent
 dataset: {name: digits, train: 20, test: 10}

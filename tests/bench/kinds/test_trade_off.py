@@ -2,31 +2,21 @@
 
 import re
 
-import numpy as np
 import pytest
 from measured import TOLD, cells_of, measured
-from sklearn.base import clone
-from sklearn.metrics import average_precision_score
 from spec_text import refuses, text_of
 
-from kmaps import KernelSVC, gram
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds import load as spec
-from kmaps.bench.kinds.kind import SampledKind
 from kmaps.bench.records.file import read_records
 from kmaps.bench.run.clock import UNTIMED
-from kmaps.bench.run.measure import measure_cell
 from kmaps.bench.run.runner import run
-from kmaps.bench.work.trials import LEARNERS, Folds, Trials, tasks_of
-from kmaps.maps import GeneralizedRBFMap
-from kmaps.models import stratified_order
 
 KIND = KINDS["trade-off"]
 
 TEXT = text_of("trade-off")
 
 
-FOLD = np.arange(200) % 3  # of samples in the order of the labels
 CHOICE = ("cv_C", "cv_accuracy", "cv_se", "cv_s")
 
 
@@ -43,23 +33,6 @@ def test_measures_every_cell(done):
     assert [record["error"] for record in records] == [""] * 14
     assert all(record["predict_s"] > 0 and record["accuracy"] > 0.7 for record in records)
     assert run(spec.parse(TEXT), folder).measured == 0
-
-
-def test_counts_the_frequencies_that_are_left(done):
-    kept = {
-        (record["learner"]["name"], record["C"], record["draw"]): record["dim"] / 2
-        for record in done[1].records
-        if record["method"] != "exact"
-    }
-    for draw in (0, 1):
-        assert kept["dense", 10, draw] == 60
-        assert kept["strongest", 10, draw] == kept["resampled", 10, draw] == 20
-        assert kept["sparse-svm", 1, draw] <= kept["sparse-svm", 10, draw] <= 60
-
-
-def test_the_table_says_what_its_means_are_over(done):
-    [section] = KIND.shown.sections(done[1].records)  # the splits: on published pages
-    assert section.parts[0].text == "Mean ± std over the draws."
 
 
 def test_a_batch_is_one_draw_of_one_map():
@@ -79,26 +52,6 @@ def test_a_batch_is_one_draw_of_one_map():
     assert [len(batch) for batch in batches] == [1, 4, 2]
     assert [cell for batch in batches for cell in batch] == left
     assert [{cell.draw for cell in batch} for batch in batches] == [{None}, {0}, {1}]
-
-
-def test_a_warm_up_leaves_the_draw_of_the_batch_alone(monkeypatch):
-    batch = KIND.batches(cells_of(TEXT))[-1]
-    seen = []
-    fit = GeneralizedRBFMap.fit
-
-    def spy(self, X, y=None):
-        seen.append((len(X), self.random_state))
-        return fit(self, X, y)
-
-    monkeypatch.setattr(GeneralizedRBFMap, "fit", spy)
-    shared = KIND.set_up(batch[0])
-    dense, *_, strongest, _ = found = [measure_cell(KIND, cell, shared).columns for cell in batch]
-    assert len({columns["encode_s"] for columns in found}) == 1
-    assert strongest["train_s"] > dense["train_s"]  # its pilot is the dense machine
-    (few, first), *others = seen
-    assert few < 70
-    # The draw of all samples is made once, by the first cell, its warm-up before it.
-    assert (first, others) == (1, [(200, 1)])
 
 
 @pytest.mark.parametrize(
@@ -131,73 +84,6 @@ def test_auto_chooses_c_on_record(name, classes):
     assert {0.1, 1.0, 10.0} <= {*grid}
     assert len(grid) == len(means) == len(columns["cv_se"]) >= 5
     assert columns["C"] in grid[1:-1]
-
-
-def test_a_chosen_c_can_be_given_again():
-    """As for times that are measured again: nothing is chosen then, and a given C stays."""
-    cells = cells_of(TEXT.replace("name: dense, C: [10]", "name: dense, C: auto"))
-    dense, sparse = cells[2:4]
-    assert (dense.row.learner["C"], dense.C["grid"]) == ("auto", "auto")
-    again = KIND.with_C(dense, 3.0)
-    assert (again.row.learner, again.C) == ({"name": "dense", "C": 3.0}, {})
-    assert (again.draw, again.kernel, again.seed) == (dense.draw, dense.kernel, dense.seed)
-    assert KIND.with_C(sparse, 3.0) is sparse
-    columns = measured(again).columns
-    assert columns["C"] == 3.0
-    assert "cv_s" not in columns
-
-
-def test_auto_of_a_learner_is_its_machine_on_folds(split):
-    """The dense machine of a draw, fold by fold, with its own copies of the encoded rows."""
-    trials = Trials(tasks_of(split))
-    made = GeneralizedRBFMap(n_frequencies=60, random_state=0)
-    found = trials.choose(made, {"name": "dense"}, Folds(3, 5), UNTIMED)
-    y = split.y_train
-    order = stratified_order(y, 5)
-    Z, y, fold = clone(made).fit(split.x_train).transform(split.x_train[order]), y[order], FOLD
-    right = 0
-    for held_out in range(3):
-        train, test = fold != held_out, fold == held_out
-        model = LEARNERS["dense"](1.0).fit(Z[train], y[train])
-        right += np.sum(model.predict(Z[test]) == y[test])
-    assert found.accuracies[found.grid.index(1.0)] == right / 200
-
-
-def test_c_is_chosen_on_as_many_samples_as_are_named(split):
-    text = TEXT.replace("name: dense, C: [10]", "name: dense, C: auto")
-    assert "C_samples" not in cells_of(text)[2].columns
-    few = cells_of(text.replace("draws: 2", "draws: 2\nsamples: 90"))
-    assert few[2].columns["C_samples"] == 90
-    assert few[3] == cells_of(text)[3]  # whose C is given
-    made = GeneralizedRBFMap(n_frequencies=60, random_state=0)
-    learner = {"name": "dense"}
-    found = Trials(tasks_of(split)).choose(made, learner, Folds(3, 5, 90), UNTIMED)
-    assert all(round(90 * share, 6).is_integer() for share in found.accuracies)
-
-
-@pytest.fixture(scope="module")
-def split():
-    return SampledKind.set_up(KIND, cells_of(TEXT)[0])
-
-
-def test_auto_of_detectors_goes_by_average_precision(split):
-    tasks = tasks_of(split, ["3", "8"])
-    found = Trials(tasks).choose_exact("exp-chi2", Folds(3, 5))
-    strata = np.unique(np.column_stack([y for y, _ in tasks.labels]), axis=0, return_inverse=True)
-    order = stratified_order(strata[1].ravel(), 5)
-    matrix, fold = gram(split.x_train[order], kernel="exp-chi2"), FOLD
-    precisions = []
-    for held_out in range(3):
-        train, test = fold != held_out, fold == held_out
-        for labels, _ in tasks.labels:
-            y = labels[order]
-            model = KernelSVC("precomputed", C=10.0, solver="libsvm")
-            model.fit(matrix[np.ix_(train, train)], y[train])
-            values = model.decision_function(matrix[np.ix_(test, train)])
-            precisions.append(average_precision_score(y[test], values))
-    at = found.grid.index(10.0)
-    assert found.accuracies[at] == pytest.approx(np.mean(precisions), abs=1e-3)
-    assert found.errors[at] == pytest.approx(np.std(precisions, ddof=1) / 6**0.5, abs=1e-3)
 
 
 @pytest.mark.parametrize(

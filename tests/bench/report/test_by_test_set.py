@@ -21,7 +21,3 @@ def test_each_test_set_has_its_mean_and_the_spread_of_the_training_sets():
         cells.append(f"{np.mean(values):.2f} ± {np.std(values, ddof=1):.2f}")
     assert ["ovr chi2 homogeneous, r = 3, on codes", *cells] in table.rows
     assert table.head == ["accuracy, %; mean ± std over the training sets", "T1", "T2"]
-
-
-def test_random_splits_have_none():
-    assert not has_test_sets(records()["levels-mnist"])

@@ -57,11 +57,6 @@ def test_markdown_shows_text_as_it_is(name):
     assert "".join(text for kind, text in cells if kind.startswith("text")) == f"b{name}{name}"
 
 
-@pytest.mark.parametrize("kept", ["hog cells=[9] n_anchors=30", "r ≥ 3, |χ² - k| < 1 & more", "-1"])
-def test_plain_names_are_written_plainly(kept):
-    assert markdown(kept) == kept
-
-
 def test_what_nobody_sees_is_an_escape_and_lines_are_one():
     shown = r"a b\\x1b[31m\\x00\\u202e\\ud800\\u009b"
     assert markdown("a\n\nb\x1b[31m\x00\u202e\ud800\x9b") == shown

@@ -25,18 +25,6 @@ def test_a_point_has_the_means_in_printed_units():
     assert points_of([timed], ["accuracy", "train"])[0].values["train"] == 2.0
 
 
-def test_reductions_stand_in_names_and_settings_in_groups():
-    names = "ovo chi2 homogeneous", "ovr chi2 homogeneous"
-    both = [record(reduction=name[:3]) for name in names]
-    assert [point.name for point in points_of(both, ["accuracy"])] == [*names]
-    data = [record(dataset=dataset) for dataset in ("digits", "mnist")]
-    assert [point.group for point in points_of(data, ["accuracy"])] == ["digits", "mnist"]
-    # Errors of kernels are numbers of the kernel's own.
-    kernels = [record(kernel=kernel, linf=0.1) for kernel in ("chi2", "js")]
-    assert [point.group for point in points_of(kernels, ["linf"])] == ["chi2", "js"]
-    assert {point.group for point in points_of(kernels, ["accuracy"])} == {""}
-
-
 def points(*pairs, **columns):
     values = [{"time": time, "accuracy": accuracy} for time, accuracy in pairs]
     return [Point("", str(i), "", "", value, **columns) for i, value in enumerate(values)]
@@ -57,12 +45,3 @@ def test_the_front_is_what_comparing_all_pairs_leaves():
     assert len(found) > 3
     costs = [point.values["time"] for point in found]
     assert costs == sorted(costs)
-
-
-def test_less_error_is_better_and_failed_cells_are_on_no_front():
-    errors = [Point("", str(i), "", "", {"dim": i, "linf": e}) for i, e in enumerate([3, 1, 2])]
-    assert [point.name for point in front(errors, "dim", "linf")] == ["0", "1"]
-    cells = [exact(0, 0.9, 1), exact(1, None, None) | {"status": "failed"}]
-    [point] = points_of(cells, ["accuracy", "train"])
-    assert not point.whole
-    assert front([point], "train", "accuracy") == []

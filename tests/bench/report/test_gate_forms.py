@@ -3,7 +3,7 @@
 from xml.etree import ElementTree
 
 from kmaps.bench.records.gate import VERDICTS, CellVerdict, Difference
-from kmaps.bench.report.gate_forms import as_junit, as_markdown, as_text
+from kmaps.bench.report.gate_forms import as_junit, as_markdown
 
 WORSE = Difference("accuracy", 0.92, 0.72, 0.01, "worse")
 CELLS = [
@@ -12,16 +12,6 @@ CELLS = [
 ]
 SUMMARY = "7 cells: 1 worse, 1 missing, 1 not measured, 1 changed, 1 improved, 1 new, 1 same"
 SAME = [CellVerdict("same", "linear", "accuracy 90.00 %", edge="C = 10, the largest")]
-
-
-def test_text_has_a_line_a_cell():
-    lines = as_text(CELLS).splitlines()
-    assert lines[0] == "worse         digits a|b         accuracy 72.00 %"
-    assert lines[-1] == SUMMARY
-    assert len(lines) == 8
-    short = as_text(CELLS, unchanged=False).splitlines()
-    assert short == [*lines[:6], SUMMARY]
-    assert as_text(SAME, unchanged=False) == ("1 cell: 1 same; C at the edge of its grid in 1 of 1")
 
 
 def test_markdown_shows_what_changed_and_folds_the_rest():

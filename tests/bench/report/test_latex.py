@@ -1,13 +1,10 @@
 """LaTeX tables: their structure always, and that they compile where there is a TeX."""
 
 import re
-import shutil
-import subprocess
 
 import pytest
 
 from kmaps.bench.kinds import shown_of
-from kmaps.bench.report.forms import latex
 from kmaps.bench.report.tables import render
 from tests.bench.records.published import records as published
 from tests.bench.sample_records import record
@@ -16,14 +13,6 @@ RUNS = (  # one of each kind
     *("annfm-table4-daimler", "scaling-mnist", "ldefm-table1", "lac-figure3-toy"),
     *("genrbf-approximation", "genrbf-figure3-tradeoff"),
 )
-ENGINES = ("tectonic", "pdflatex", "lualatex", "xelatex")
-DOCUMENT = r"""\documentclass{{article}}
-\usepackage{{booktabs,graphicx}}
-\begin{{document}}
-{tables}
-See {references}.
-\end{{document}}
-"""
 # Each character that latex() knows, in the name of a row.
 ODD = r"\~^±⊗σγεΩ–…×·−²µ<>|†‡¶§&%$#_{}₀₉"
 
@@ -69,40 +58,3 @@ def test_tables_are_whole(run):
     text = tables_of(records)
     assert len(check_structure(text)) == 4 or run != "odd names"
     assert text.isascii()
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("homogeneous, r = 5", "homogeneous, $r = 5$"),
-        ("ANNFM, N = 1,000, ε = 0.5, b", r"ANNFM, $N = 1{,}000$, $\varepsilon = 0.5$, b"),
-        ("spline, s = 1, 10 bins", "spline, $s = 1$, 10 bins"),
-        ("n levels = 64", "n levels = 64"),  # a product of letters else
-        ("a < b|c > d", "a $<$ b$|$c $>$ d"),
-        (r"50% {x} a\b ~ n_a", r"50\% \{x\} a\textbackslash{}b \textasciitilde{} n\_a"),
-    ],
-)
-def test_equations_are_set_as_such_and_the_rest_is_escaped(text, expected):
-    assert latex(text) == expected
-
-
-def test_tables_compile(tmp_path):
-    engine = next(filter(shutil.which, ENGINES), None)
-    if engine is None:
-        pytest.skip(f"no TeX is installed (one of {', '.join(ENGINES)})")
-    tables = tables_of(published()["quickstart"]) + tables_of(odd_records())
-    references = ", ".join(rf"\ref{{{label}}}" for label in check_structure(tables))
-    source = tmp_path / "paper.tex"
-    source.write_text(DOCUMENT.format(tables=tables, references=references))
-    options = [] if engine == "tectonic" else ["-interaction=nonstopmode", "-halt-on-error"]
-    for _ in range(2):  # for the numbers of the references
-        done = subprocess.run(
-            [engine, *options, source.name], cwd=tmp_path, capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stdout[-2000:]
-    assert (tmp_path / "paper.pdf").stat().st_size > 10_000
-    assert "undefined" not in done.stdout
-    assert "Overfull" not in done.stdout  # a wide table is shrunk to the line
-    assert "Missing character" not in done.stdout + (
-        (tmp_path / "paper.log").read_text(errors="replace") if engine != "tectonic" else ""
-    )

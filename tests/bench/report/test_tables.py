@@ -2,13 +2,12 @@
 
 import io
 import json
-import re
 
 import pandas as pd
 import pytest
 
 from kmaps.bench.report.tables import render
-from tests.bench.sample_records import again, record, times
+from tests.bench.sample_records import again, record
 
 LINEAR = [record("linear", i, accuracy=a) for i, a in enumerate([0.91, 0.93])]
 EXACT = [record("exact", i, accuracy=a) for i, a in enumerate([0.97, 0.97])]
@@ -16,7 +15,6 @@ FIRST = [record(split=i, params={"order": 1}, accuracy=a) for i, a in enumerate(
 SECOND = [record(split=i, params={"order": 2}, accuracy=a) for i, a in enumerate([0.95, 0.96])]
 JS = [cell | {"kernel": "js"} for cell in FIRST]
 CELLS = [*LINEAR, *EXACT, *FIRST, *SECOND, *JS]
-TITLE = "digits, intensity, one-vs-one: accuracy, %; mean ± std over 2 splits"
 
 
 def show(cells, form="text", *measures):
@@ -29,27 +27,7 @@ def lines_of(text):
     return {row[0]: [cell.strip() for cell in row[1:] if cell.strip()] for row in rows}
 
 
-ROWS = [
-    ["", "any", "chi2", "js"],
-    ["linear", "92.00 ± 1.41", "–", "–"],
-    ["exact", "–", "*97.00", "–"],
-    ["homogeneous, r = 3", "–", "95.00 ± 1.41", "95.00 ± 1.41"],
-    ["homogeneous, r = 5", "–", "95.50 ± 0.71", "–"],
-]
 """The table of CELLS; a star before the best row."""
-
-
-def test_text():
-    title, *rows, empty, last = show(CELLS).splitlines()
-    assert (title, empty) == (TITLE, "")
-    assert last.startswith("* ")
-    split = [[cell.strip() for cell in re.split(r"  +", row)] for row in rows]
-    starred = [[re.sub(r"^\*(.*)", r"\1*", cell) for cell in row] for row in ROWS]
-    assert [[cell for cell in row if cell] for row in split] == [
-        [cell for cell in row if cell] for row in starred
-    ]
-    ends = {match.end() for row in rows for match in re.finditer(r"\d(?=[* ]? *$)", row)}
-    assert len(ends) == 1  # digits stand below each other
 
 
 def test_measures_side_by_side():
@@ -62,46 +40,6 @@ def test_measures_side_by_side():
     latex = render(timed, "latex", ["accuracy", "train"], together=True)
     assert r" & accuracy, \% & train, s \\" in latex
     assert latex.count(r"\begin{tabular}") == 1
-
-
-def test_latex():
-    text = show(CELLS, "latex")
-    bold = [[re.sub(r"^\*(.*)", r"\\textbf{\1}", cell) for cell in row] for row in ROWS[1:]]
-    body = [" & ".join(row) + r" \\" for row in bold]
-    body = [
-        re.sub(r"(r = .)", r"$\1$", row).replace("±", r"$\pm$").replace("–", "--") for row in body
-    ]
-    head = r" & any & $\chi^2$ & JS \\"
-    rows = "\n".join([r"\toprule", head, r"\midrule", *body, r"\bottomrule", r"\end{tabular}}%"])
-    assert rows in text
-    assert "accuracy, \\%; mean $\\pm$ std over 2 splits}\n" in text
-    assert "\\label{tab:trial-digits-intensity-ovo-accuracy}\n" in text
-    assert re.search(r"\\footnotesize .*bold: ", text)  # the note stands in the table
-
-
-def test_titles_say_what_rows_share():
-    wide, narrow = (
-        {"features": f"phog cells={cells}", "feature_params": {"cells": cells}}
-        for cells in ([9], [3])
-    )
-    shared = {"normalize": "l1", "reduction": "ovr"}
-    text = show([record(**wide, **shared)])
-    assert text.startswith("digits, phog (l1), one-vs-rest: accuracy, %; 1 split\n")
-    assert "phog: cells=[9]." in text
-    text = show([record(**wide), record(**narrow)])
-    assert "digits, phog cells=[9], one-vs-one: " in text
-    assert "digits, phog cells=[3], one-vs-one: " in text
-
-
-def test_an_exact_kernel_that_has_no_draws_lacks_none():
-    learner = {"name": "dense", "C": 1.0}
-    shown = {"reduction": "", "dataset": "digits"}
-    cells = [record("generalized-rbf", draw=i, learner=learner, **shown) for i in range(3)]
-    cells.append(record("exact", learner={"name": "exact", "C": 1.0}, **shown))
-    rows = lines_of(show(cells))
-    assert rows["exact"] == ["90.00*"]
-    assert rows["dense"] == ["90.00*"]
-    assert "mean ± std over 3 draws" in show(cells)
 
 
 def test_csv_and_json_are_tidy_and_in_plain_units():
@@ -171,20 +109,6 @@ def test_uneven_and_failed_splits_show_and_are_never_the_best():
     assert lines_of(show([last]))["homogeneous"] == ["failed (1)"]
 
 
-@pytest.mark.parametrize(
-    ("seconds", "printed"),
-    [
-        *(([0.0], "0"), ([0.000123456], "0.000123"), ([0.5], "0.500"), ([12.345], "12.3")),
-        ([12345.6], "12346"),
-        ([10.0, 10.1], "10.1 ± 0.1"),  # the decimals of the mean
-        ([10.0, 10.01], "10.0"),  # what does not vary in the printed digits has no deviation
-    ],
-)
-def test_three_significant_digits(seconds, printed):
-    cells = [record("exact", split=i, train_s=s) for i, s in enumerate(seconds)]
-    assert lines_of(show(cells, "text", "train"))["exact"] == [f"{printed}*"]
-
-
 def made(seconds, **columns):
     """Return a cell for each split, timed again."""
     cells = [record("exact", split=i, train_s=50.0) for i in range(len(seconds))]
@@ -207,18 +131,6 @@ def test_what_was_timed_again_shows_the_median_and_the_quartiles(seconds, shown,
     assert lines_of(show(made(seconds), "text", "accuracy"))["exact"] == ["90.00*"]
 
 
-def test_rows_that_were_not_timed_again_are_marked_and_the_least_median_is_the_best():
-    others = [record("anchor", i, train_s=s) for i, s in enumerate([10.0, 12.0])]
-    again_faster = again(record("nystroem", train_s=9.0), 4.0, 4.0, 99.0)
-    text = show([*made([[1.0, 2.0], [1.0, 2.0]]), *others], "text", "train")
-    assert lines_of(text)["exact"] == ["1.50 (1.00–2.00)*"]
-    assert lines_of(text)["ANNFM"] == ["11.0 ± 1.4"]
-    assert "2 repeats, the others timed once; mean ± std over 2 splits" in text
-    slower = again(record("anchor", train_s=1.0), 5.0, 5.0, 5.0)
-    rows = lines_of(show([slower, again_faster], "text", "train"))
-    assert rows == rows | {"ANNFM": ["5.00 (5.00–5.00)"], "addKPCA": ["4.00 (4.00–51.50)*"]}
-
-
 def test_times_of_unlike_machines_and_of_a_busy_one_are_marked():
     [cell] = made([[1.0, 2.0]])
     cell["repeats"] += [line | {"repeat": 2, "cpu": "another"} for line in cell["repeats"][:1]]
@@ -233,42 +145,5 @@ def test_times_of_unlike_machines_and_of_a_busy_one_are_marked():
     assert r"$\ddagger$" in show(made([[1.0]], busy="so"), "latex", "train")
 
 
-def test_the_times_at_one_c_say_which():
-    [cell] = made([[1.0]])
-    cell["common_repeats"] = times(cell, 4.0, 6.0, common=True, C=0.5)
-    text = show([cell], "text", "train", "time-common")
-    assert "fit + encode + convert + train at one C for all, s; median" in text
-    assert lines_of(text.split("\n\n")[0])["exact"] == ["5.00 (4.50–5.50)*"]
-    assert lines_of(text.split("\n\n")[1])["exact"] == ["1.00*"]
-    assert "one C for all: 0.5." in text
-    assert "one C" not in show([cell], "text", "train")
-
-
-STOPPED = "ConvergenceWarning: LIBLINEAR reached its limit of passes in 1 of 1 binary problems"
 CLAMPED = "UserWarning: 1 of 80 values lie outside the range that AnchorMap was fitted on and were "
 CLAMPED += "clamped to it"
-
-
-def test_accuracies_bear_the_signs_of_what_their_records_warn_of():
-    cells = [
-        record("exact", 0, warnings=[]),
-        record("exact", 1, warnings=["UserWarning: of something else"]),
-        record("anchor", 0, warnings=[]),
-        record("anchor", 1, warnings=[CLAMPED]),
-        record("linear", 0, warnings=[STOPPED, CLAMPED], kernel=""),
-    ]
-    cells = [cell | {"accuracy": 0.8, "train_s": 1.0} for cell in cells]
-    text = show(cells, "text", "accuracy")
-    rows = lines_of(text)
-    assert rows["exact"][-1] == "80.00*"
-    assert rows["ANNFM"][-1] == "80.00 §*"
-    assert rows["linear"][0].startswith("80.00 ¶§ (n=1)")
-    assert "¶ the solver stopped at its limit of passes in some cell" in text
-    assert "§ values outside the range fitted on were clamped to it in some cell." in text
-    assert not {"¶", "§"} & set(show(cells, "text", "train"))
-    assert not {"¶", "§"} & set(show(cells[:2], "text", "accuracy"))
-    # In LaTeX each table stands alone, and says what its own signs mean.
-    accuracy, training = show(cells, "latex", "accuracy", "train").split("\n\n")
-    assert r"$\P$ the solver stopped" in accuracy
-    assert not {r"$\P$", r"$\S$"} & set(training.split())
-    assert r"80.00 $\P$$\S$" in show(cells, "latex", "accuracy")

@@ -1,15 +1,13 @@
 """The clock: times by column, peaks of memory, warnings, threads pinned."""
 
 import time
-import warnings
 from collections.abc import Callable
 
 import numpy as np
-import psutil
 import pytest
 from threadpoolctl import threadpool_info
 
-from kmaps.bench.run.clock import Clock, held, pinned
+from kmaps.bench.run.clock import Clock, pinned
 from kmaps.thread_pool import num_threads
 
 # A quarter of it is more than what glibc may take from memory that earlier tests freed (32 MiB).
@@ -52,19 +50,6 @@ def test_peak_memory_is_what_the_block_needs():
     assert least(reading, "peak_bytes") < [SIZE / 8]
 
 
-def test_what_came_before_begin_does_not_count():
-    with Clock() as clock:
-        np.ones(SIZE, np.uint8)
-        clock.trained()
-        warnings.warn("while it was prepared", stacklevel=1)
-        clock.begin()
-        np.ones(SIZE // 4, np.uint8)
-        warnings.warn("while it was measured", stacklevel=1)
-    assert clock.columns["peak_bytes"] == pytest.approx(SIZE // 4, rel=0.1)
-    assert clock.columns["train_peak_bytes"] is None
-    assert clock.columns["warnings"] == ["UserWarning: while it was measured"]
-
-
 def test_times_are_those_of_the_blocks():
     with Clock() as clock:
         with clock.timed("encode_s"):
@@ -92,13 +77,6 @@ def test_the_best_of_some_calls_counts_and_the_last_result_is_returned():
         clock.note(predict_s=10.0)
     # One call of `best` is one value: with another one, the mean is of two.
     assert 5.01 <= clock.columns["predict_s"] < 5.1
-
-
-def test_a_held_process_runs_where_it_is_held():
-    allowed = psutil.Process().cpu_affinity()
-    with held(1):
-        assert psutil.Process().cpu_affinity() == [max(allowed)]
-    assert psutil.Process().cpu_affinity() == allowed
 
 
 @pytest.mark.parametrize("n", [1, 2])

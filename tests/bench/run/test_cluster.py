@@ -1,12 +1,10 @@
 """Runs on clusters: the records of a local run, each once, whatever becomes of the workers."""
 
 from functools import partial
-from pathlib import Path
 from types import SimpleNamespace
 
 import cell_workers
 import pytest
-from click.testing import CliRunner
 from distributed import Client, LocalCluster
 from test_runner import N_CELLS, TEXT, content, run
 
@@ -16,7 +14,6 @@ from kmaps.bench.kinds import load as spec
 from kmaps.bench.records.file import read_records
 from kmaps.bench.run.cluster import MeasuringOnWorker
 from kmaps.bench.run.plan import plan
-from kmaps.cli.main import cli
 from kmaps.dask.cluster import connected
 from kmaps.errors import ConfigError, DataError
 from kmaps.maps import MAP_VERSION
@@ -92,21 +89,6 @@ def test_what_a_worker_refuses(monkeypatch):
         "cells are measured in processes, which these workers may not start: start them with "
         "--no-nanny or with DASK_DISTRIBUTED__WORKER__DAEMON=False"
     )
-
-
-def test_the_table_is_that_of_a_run_here(cluster, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    Path("small.yaml").write_text(TEXT)
-    only = ["--only", "linear", "--set", "splits=1", "--set", "C.grid=[1, 10]"]
-    options = ["--cluster", cluster.scheduler_address, "--quiet"]
-    result = CliRunner().invoke(cli, ["run", "small.yaml", "--out", "out", *only, *options])
-    assert result.exit_code == 0, result.output
-    assert "linear" in result.stdout
-    [record] = read_records("out")
-    assert record["status"] == "ok"
-    result = CliRunner().invoke(cli, ["run", "small.yaml", "--out", "out", "--jobs", "2", *options])
-    assert result.exit_code == 2
-    assert result.stderr == "error: --jobs: not with --cluster; leave it out\n"
 
 
 @pytest.mark.slow

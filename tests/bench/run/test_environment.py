@@ -1,12 +1,11 @@
 """The description of machine and checkout."""
 
-import platform
 import subprocess
 from pathlib import Path
 
 import numpy as np
 
-from kmaps.bench.run.environment import PACKAGES, cpu_model, describe, source_state, versions_of
+from kmaps.bench.run.environment import PACKAGES, describe, source_state, versions_of
 
 
 def git(folder: Path, *arguments: str) -> str:
@@ -23,16 +22,6 @@ def test_versions_are_those_of_the_installed_packages():
     assert versions["numpy"] == np.__version__
     assert all(versions.values())
     assert (list(versions_of("sklearn.svm.SVC")), versions_of("spline")) == (["scikit-learn"], {})
-
-
-def test_the_processor_is_told_by_its_numbers_too(tmp_path):
-    told = tmp_path / "cpuinfo"
-    one = "cpu family\t: 26\nmodel\t\t: 2\nmodel name\t: AMD EPYC\nstepping\t: 1\n\n"
-    told.write_text(one + one.replace("26", "99"))
-    assert cpu_model(str(told)) == "AMD EPYC (family 26, model 2, stepping 1)"
-    told.write_text("model name : Some\n")
-    assert cpu_model(str(told)) == "Some"
-    assert cpu_model(str(tmp_path / "none")) == platform.processor() or platform.machine()
 
 
 def test_commit_and_dirty(tmp_path):

@@ -42,12 +42,6 @@ def test_our_own_work_is_not_that_of_others(machine):
     assert watch.read().steal == pytest.approx(1.0 / 8)
 
 
-def test_too_short_a_time_says_nothing(machine):
-    watch = Watch()
-    machine(0.1, others=0.1)
-    assert (watch.read().others, watch.read().is_known) == (None, False)
-
-
 def test_a_system_that_does_not_tell(machine, monkeypatch):
     monkeypatch.setattr(clocks.psutil, "cpu_times", lambda: SimpleNamespace(user=1.0, idle=2.0))
     found = look()

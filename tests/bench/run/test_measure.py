@@ -7,7 +7,6 @@ from kmaps.bench.kinds.kind import Cell, Kind, Measured
 from kmaps.bench.kinds.shown import Shown
 from kmaps.bench.records.row import Row
 from kmaps.bench.run.measure import Measuring
-from kmaps.bench.run.processes import Failure
 from kmaps.thread_pool import num_threads
 
 BATCH = {
@@ -65,13 +64,6 @@ def test_the_cells_of_a_batch_share_a_set_up_and_fail_alone(monkeypatch):
         *(("first", True, 1), "warm first", "first"),
         *("warm odd", "odd", "warm last", "last"),
     ]
-
-
-def test_a_set_up_that_fails_fails_every_cell(monkeypatch):
-    found = measured(monkeypatch, Trial(damaged=True))
-    assert list(found) == ["first", "odd", "last"]
-    assert {type(result) for result in found.values()} == {Failure}
-    assert {result.error for result in found.values()} == {"OSError: no data"}
 
 
 def test_a_column_that_the_kind_does_not_name_is_refused(monkeypatch):

@@ -2,7 +2,6 @@
 
 import multiprocessing
 import os
-import signal
 import time
 from datetime import UTC, datetime, timedelta
 from importlib.util import find_spec
@@ -36,11 +35,6 @@ def test_after_a_death_the_rest_of_the_batch_starts_in_another_process(jobs):
     for key in "bd":
         assert isinstance(found[key], Failure)
         assert found[key].error.startswith("the process was ended by SIGKILL")
-
-
-def test_the_signal_that_ended_a_process_is_named_if_it_has_a_name():
-    found = [processes._end(-number) for number in (signal.SIGTERM, 35)]  # one for real time
-    assert found == [f"the process was ended by {name}" for name in ("SIGTERM", "signal 35")]
 
 
 def test_workers_that_a_method_leaves_are_ended():
@@ -90,12 +84,6 @@ def test_processes_see_where_the_data_are_whenever_that_was_said(monkeypatch):
         monkeypatch.setenv("KMAPS_DATA_DIR", folder)
         (done,) = run_batches(cell_workers.data_folder, [{"a": None}], 1)
         assert done.result == folder
-
-
-def test_processes_start_with_what_the_first_compiled_loop_needs():
-    (done,) = run_batches(cell_workers.modules, [{"a": None}], 1)
-    # Numba imports the first of these with the first loop of a process, in a third of a second.
-    assert {"numba.np.arraymath", "kmaps.cli.main"} <= done.result
 
 
 def test_kinds_name_modules_that_there_are():

@@ -8,14 +8,13 @@ import pytest
 from spec_text import SMALL as TEXT
 
 from kmaps.bench.kinds import load as spec
-from kmaps.bench.records.columns import LATER
 from kmaps.bench.records.file import read_records
 from kmaps.bench.records.measures import MEASURES
 from kmaps.bench.records.times import read_times
 from kmaps.bench.run import runner
 from kmaps.bench.run.clock import Load
 from kmaps.bench.run.repeats import time_again
-from kmaps.errors import ConfigError, NothingMeasured
+from kmaps.errors import ConfigError
 
 CELLS = [
     "split 0 ovo linear",
@@ -51,18 +50,6 @@ def ordered(folder, **options):
     log.unlink(missing_ok=True)
     found = again(folder, partial(cell_workers.listed, str(log)), **options)
     return log.read_text().splitlines() if log.exists() else [], found
-
-
-def test_one_c_for_all_is_interleaved_too(folder):
-    order, found = ordered(folder, repeats=2, common_C=5.0)
-    assert (found.measured, found.total, found.failures) == (16, 16, [])
-    own, common = ([f"{cell} C=[{C}]" for cell in CELLS] for C in (0.1, 5.0))
-    assert order == 2 * (own + common)
-    for record in read_records(folder):
-        assert MEASURES["train"].repeats(record) == [0.1, 0.1]
-        assert MEASURES["time-common"].repeats(record) == [5.0, 5.0]
-    with pytest.raises(ConfigError, match=r"common_C=2: .*times\.jsonl has times at C = 5; use"):
-        again(folder, common_C=2.0)
 
 
 def test_a_line_says_what_was_timed_and_where(folder):
@@ -138,14 +125,6 @@ def test_a_cell_whose_process_dies_fails_once_and_the_others_go_on(folder):
     assert seen[-1].seconds_left == 0
 
 
-def test_storage_that_was_counted_before_forms_were_is_not_compared(folder):
-    path = folder / "records.jsonl"
-    rewrite(path, lambda cell: cell | {"train_bytes": 5, "storage_form": "x"})
-    assert "train_bytes is None, on record 5" in again(folder, repeats=1).failures[0]
-    rewrite(path, lambda cell: {name: cell[name] for name in cell if name not in LATER})
-    assert again(folder, repeats=1).failures == []
-
-
 @pytest.mark.parametrize(
     ("old", "new", "told"),
     [
@@ -158,34 +137,6 @@ def test_an_experiment_that_changed_is_refused(folder, old, new, told):
     with pytest.raises(ConfigError, match=told):
         again(folder, experiment=spec.parse(TEXT.replace(old, new)))
     assert not (folder / "times.jsonl").exists()
-
-
-def test_changed_data_are_refused(folder):
-    rewrite(
-        folder / "records.jsonl",
-        lambda cell: cell | {"data_digest": "0" * 64, "key": cell["key"][::-1]},
-    )
-    told = r"4 of 4 records .* such as split 0 ovo linear: the data have changed; measure them"
-    with pytest.raises(ConfigError, match=told):
-        again(folder)
-
-
-def test_what_has_no_times_is_refused(tmp_path):
-    runner.run(EXPERIMENT, tmp_path, measure=cell_workers.Each(cell_workers.instant))
-    with pytest.raises(NothingMeasured, match="has no measured cell with a time"):
-        again(tmp_path)
-    with pytest.raises(NothingMeasured, match="has no records"):
-        again(tmp_path / "none")
-
-
-def test_a_kind_that_chooses_no_c_has_none_in_common(tmp_path):
-    text = "experiment: small\nkind: approximation\nkernels: [chi2]\nranges: ['0:9']\n"
-    checked = spec.parse(text + "maps: [{map: homogeneous, order: 1}]\n")
-    runner.run(checked, tmp_path)
-    again(tmp_path, experiment=checked, measure=None, repeats=1)
-    assert MEASURES["fit"].repeats(read_records(tmp_path)[0])
-    with pytest.raises(ConfigError, match=r"common_C=1: .* kind approximation chooses no C"):
-        again(tmp_path, experiment=checked, common_C=1.0)
 
 
 def test_the_real_measuring_code_has_times_of_the_same_work(tmp_path):

@@ -1,7 +1,5 @@
 """Runs: every cell once, failures kept, resumed after any end, the same with any number of jobs."""
 
-import os
-import signal
 import subprocess
 import sys
 import time
@@ -21,7 +19,6 @@ from kmaps.bench.records.file import read_records
 from kmaps.bench.run import runner
 from kmaps.bench.run.plan import plan
 from kmaps.data import draw_split, load_dataset
-from kmaps.thread_pool import processors
 
 TEXT = SMALL + "maps: [{map: homogeneous, order: [1, 2]}]\n"
 N_CELLS = 8
@@ -132,15 +129,6 @@ def test_a_process_that_dies_is_a_record(tmp_path, worker, n_failed, error):
     assert len(read_records(tmp_path)) == N_CELLS
 
 
-def test_threads_are_shared_out(tmp_path):
-    n = processors()
-    for jobs, threads, expected in ((1, None, n), (n, None, 1), (2, 3, 3)):
-        outcome = run(tmp_path / f"{jobs}{threads}", jobs=jobs, threads=threads)
-        assert {(r["jobs"], r["threads"]) for r in outcome.records} == {(jobs, expected)}
-
-
-# ---- a real process: printing, killed, interrupted
-
 LONGER = TEXT.replace("splits: 2", "splits: 6")
 
 
@@ -219,14 +207,3 @@ def test_a_killed_run_resumes_without_losing_or_repeating_a_cell(tmp_path, begun
     assert len(outcome.records) == records.read_bytes().count(b"\n") == 3 * N_CELLS
     assert all(record in outcome.records for record in before.values())
     assert len(list(tmp_path.glob("*.finished"))) == len(finished) + outcome.measured
-
-
-@pytest.mark.slow  # tests/cli/test_run.py interrupts a run with some cells done
-def test_a_run_interrupted_before_its_first_cell(begun):
-    """Everybody in the group gets Ctrl-C, and the parent alone speaks."""
-    # A tracker and the server have started; the run's imports, before, may hide what ended them.
-    wait_until(lambda: len(psutil.Process(begun.pid).children()) >= 2, 60)
-    os.killpg(begun.pid, signal.SIGINT)
-    assert begun.wait(60) == -signal.SIGINT
-    stderr = begun.stderr.read().decode()
-    assert stderr.count("Traceback") == 1, stderr

@@ -54,16 +54,3 @@ def test_a_run_does_not_go_on_with_other_code(tmp_path, package):
     code.write_text(POWERS)
     kmaps(*RUN)
     assert {record["code"] for record in read_records(tmp_path / "out")} == {None, expected}
-
-
-def test_code_of_a_row_that_failed_may_be_fixed(tmp_path):
-    code = tmp_path / "broken_of_a_test.py"
-    code.write_text(POWERS.replace("return X**self.power", "raise ValueError('not yet')"))
-    (tmp_path / "mine.yaml").write_text(
-        TEXT.replace("PACKAGE", "broken_of_a_test").replace("SPLITS", "1")
-    )
-    kmaps = kmaps_in(tmp_path)
-    kmaps(*RUN, code=3)
-    code.write_text(POWERS)
-    kmaps(*RUN, "--retry-failed")
-    assert [record["status"] for record in read_records(tmp_path / "out")] == ["ok", "ok"]

@@ -6,7 +6,7 @@ from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds import load as spec
 from kmaps.bench.records.names import short_labels
 from kmaps.errors import ConfigError
-from tests.bench.spec_text import mistakes, replaced
+from tests.bench.spec_text import mistakes
 
 CODED = """\
 experiment: small
@@ -50,18 +50,6 @@ def test_solvers_of_rows_and_their_settings(old, new, expected):
     assert any(line.startswith(f"e.yaml:{expected}") for line in mistakes(text))
 
 
-def test_settings_of_the_coded_solver_need_a_row_that_has_it():
-    found = mistakes(replaced("bias: 1}", "gap: 1e-2}"))
-    assert found == ["e.yaml:13:24: learner.gap: needs solver: coded, which no row has"]
-    spec.parse(replaced("bias: 1}", "gap: 1e-2, solver: coded}"))
-    study = "experiment: s\nkind: approximation\nkernels: [chi2]\nranges: ['0:1']\nmaps:\n"
-    found = mistakes(study + "  - {map: homogeneous, solver: coded}\n")
-    assert found == [
-        "e.yaml:6:24: maps[0].solver: unknown key "
-        "(known: map, kernel, order, window, period, gamma)"
-    ]
-
-
 def test_rows_that_normalise_by_themselves():
     text = CODED.replace("order: 1,", "order: 1, normalize: [none, gamma=0.5],")
     cells = KINDS["classification"].cells(spec.parse(text))
@@ -74,7 +62,7 @@ def test_rows_that_normalise_by_themselves():
     ]
     labels, _ = short_labels(cell.row for cell in cells)
     assert "homogeneous, r = 3, LIBLINEAR, rows γ = 0.5" in labels.values()
-    with pytest.raises(ConfigError, match=r"maps\[0\]\.normalize\[1\]: unknown normalisation 'l3'"):
+    with pytest.raises(ConfigError, match=r"maps\[0\]\.normalize\[1\]: .*'l3'"):
         spec.parse(text.replace("gamma=0.5", "l3"))
 
 

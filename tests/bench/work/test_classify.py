@@ -8,7 +8,7 @@ from scipy import sparse
 from sklearn.svm import SVC
 
 from kmaps import gram
-from kmaps.bench.run.clock import UNTIMED, Clock
+from kmaps.bench.run.clock import UNTIMED
 from kmaps.bench.work import classify
 from kmaps.bench.work.classify import Choosing, ModelSpec, choose_c, evaluate
 from kmaps.bench.work.samples import Split, load_split
@@ -16,7 +16,6 @@ from kmaps.features import make_feature
 from kmaps.maps import MAPS, HomogeneousMap, NystroemMap
 from kmaps.maps.registry import make_map
 from kmaps.models import stratified_order
-from kmaps.svm import KernelSVC
 
 GRID = [0.01, 0.1, 1.0, 10.0]
 LIBLINEAR = {"loss": "hinge", "penalty": "l2", "bias": 1.0, "tol": None}
@@ -98,39 +97,6 @@ def test_the_choice_is_the_best_and_ties_go_to_the_smallest(split):
         assert (found.C, found.accuracies, found.errors) == (1.0, (1.0,) * 3, (0.0,) * 3)
 
 
-def test_c_can_be_chosen_on_fewer_samples(split, monkeypatch):
-    seen = []
-
-    def predictor(made, x, y):
-        seen.append((x, y))
-        return lambda grid, train, test: [y[test]] * len(grid)
-
-    monkeypatch.setattr(classify, "predictor", predictor)
-    for method in METHODS:
-        chosen(method, split, 0.1, 1.0, samples=40)
-    assert all(len(x) == len(y) == 40 for x, y in seen)
-    assert all(np.array_equal(x, seen[0][0]) for x, _ in seen)  # the same for every method
-    share = np.bincount(seen[0][1], minlength=10) - 40 / 150 * np.bincount(split.y_train)
-    assert np.abs(share).max() < 1  # stratified
-    chosen("linear", split, 0.1, 1.0, samples=4000)
-    assert len(seen[-1][0]) == 150
-
-
-def test_every_part_of_libsvm_on_a_map_is_timed(split):
-    with Clock() as clock:  # those of the other solvers are in tests/bench/kinds
-        evaluate(MACHINES["homogeneous libsvm"], 1.0, split, clock)
-    times = {name for name in clock.columns if name.endswith("_s")}
-    assert times == {"fit_s", "encode_s", "convert_s", "train_s", "predict_s"}
-    assert clock.columns["train_s"] > 0 < clock.columns["predict_s"]
-    assert clock.columns["train_peak_bytes"] is not None
-
-
-def test_predictions_are_those_of_the_model(split):
-    _, found = evaluate(MACHINES["exact"], 1.0, split, UNTIMED)
-    model = KernelSVC("chi2", solver="libsvm", multiclass="ovo").fit(split.x_train, split.y_train)
-    np.testing.assert_array_equal(found, model.predict(split.x_test))
-
-
 def test_storage_by_hand(split):
     """150 training rows of 64 features; order 1 has three outputs per feature; 45 pairs."""
     sizes = {method: tried(method, 1.0, split) for method in METHODS}
@@ -185,39 +151,6 @@ def test_a_map_and_its_solver_are_seeded_by_the_machine(split, monkeypatch):
     coded = replace(MACHINES["homogeneous coded"], method="nystroem", params={"n_points": 20})
     choose_c(coded, Choosing(GRID, seed=3), split.x_train, split.y_train)
     assert seen == [7] * 3  # a fit per fold serves all values of C
-
-
-@pytest.mark.parametrize(
-    "method",
-    [
-        pytest.param(method, marks=pytest.mark.slow if "coded" in method else [])
-        for method in METHODS
-    ],
-)
-def test_unit_norm_makes_the_scale_of_the_data_irrelevant(split, method):
-    scaled = replace(split, x_train=7 * split.x_train, x_test=7 * split.x_test)
-    for C in (1.0, 10.0):
-        # Every kernel here is homogeneous: the rows are as if scaled by 7, or by its root.
-        ours, theirs = (tried(method, C, s, unit_norm=True)["accuracy"] for s in (split, scaled))
-        assert theirs == pytest.approx(ours, abs=0.012)  # one test sample of 90
-    choices = [chosen(method, s, 1.0, 10.0, unit_norm=True) for s in (split, scaled)]
-    np.testing.assert_allclose(choices[0].accuracies, choices[1].accuracies, atol=0.014)
-    assert tried(method, 1e-4, scaled) != tried(method, 1e-4, scaled, unit_norm=True)
-
-
-@pytest.mark.parametrize("method", ["homogeneous", "spline"])
-@pytest.mark.parametrize("unit_norm", [False, True])
-def test_both_solvers_solve_the_same_problem(split, method, unit_norm):
-    """At C and bias of the machine, scaled or not: a wrong scale moves it, and samples."""
-    C = 0.05 if unit_norm else 0.002  # far from separable, so that C counts
-    tight = {**LIBLINEAR, "tol": 1e-4}
-    found = [
-        tried(method, C, split, unit_norm=unit_norm, settings=tight)["accuracy"],
-        tried(f"{method} coded", C, split, unit_norm=unit_norm)["accuracy"],
-    ]
-    assert found[0] == pytest.approx(found[1], abs=0.012)
-    far = tried(f"{method} coded", 1000 * C, split, unit_norm=unit_norm)["accuracy"]
-    assert abs(far - found[1]) > 0.02
 
 
 @pytest.mark.parametrize("name", ["homogeneous", "signs"])

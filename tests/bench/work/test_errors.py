@@ -9,7 +9,6 @@ from kmaps.bench.work.errors import (
     Span,
     SquareErrors,
     approximate,
-    over_differences,
     over_ratios,
     parse_range,
 )
@@ -72,21 +71,6 @@ class Root:
         return np.sqrt(X)
 
 
-class Wave:
-    """Cosine and sine of one projection ω: the inner product is cos ω·(y - x)."""
-
-    def __init__(self, *omega):
-        self.omega = np.array(omega)
-
-    def fit(self, X):
-        self.low, self.high = X.min(), X.max()
-        return self
-
-    def transform(self, X):
-        phase = X @ self.omega
-        return np.stack([np.cos(phase), np.sin(phase)], axis=1)
-
-
 def ones(lam):
     return np.ones_like(lam)
 
@@ -101,38 +85,6 @@ def test_ratios_against_the_closed_form():
     assert result.dim == 1
     beyond = over_ratios(Root(), KERNELS["chi2"], Span.parse("ratios 500:1000"))
     assert beyond.linf == pytest.approx(np.sqrt(1 / 500) - 2 / 501, rel=1e-6)
-
-
-def test_relative_ratios():
-    result = over_ratios(Root(), KERNELS["chi2"], Span.parse("ratios 1:100"), relative=True)
-    # √t (1 + t) / 2t - 1, largest at the end: 10 · 1.01 / 2 - 1.
-    assert result.linf == pytest.approx(4.05)
-
-
-def test_two_inputs_have_differences_of_both_signs():
-    half = Span("differences", 0, np.pi / 2)
-    result = over_differences(Wave(1.0, -1.0), ones, half, inputs=2)
-    # 1 - cos(λ₁ - λ₂) reaches 2 only where the two differences have opposite signs.
-    assert result.linf == pytest.approx(2)
-    assert np.abs(result.worst) == pytest.approx([np.pi / 2, np.pi / 2])
-    assert np.prod(result.worst) < 0
-    assert result.approximate.shape == (2, 401, 401)
-    assert result.approximate[0, 400, 0] == pytest.approx(np.cos(np.pi / 2), abs=1e-9)
-
-
-def test_exact_value_is_a_product_over_the_inputs():
-    result = over_differences(
-        Wave(0.0, 0.0), lambda lam: np.exp(-np.abs(lam)), Span("differences", 0, 2), inputs=2
-    )
-    assert result.exact[0, 100, 300] == pytest.approx(np.exp(-0.5) * np.exp(-1.5))
-    assert result.exact[1, 0, 0] == pytest.approx(np.exp(-2))  # the other corner: λ = (0, -2)
-
-
-def test_levels_are_all_that_counts():
-    wave = Wave(2 * np.pi)
-    assert over_differences(wave, ones, Span.parse("differences 0:3:4")).linf < 1e-9
-    assert over_differences(wave, ones, Span.parse("differences 0:3")).linf == pytest.approx(2)
-    assert (wave.low, wave.high) == (0, 3)
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from kmaps.bench.work.samples import Split, features_cache, fill_cache, load_split
-from kmaps.data import UserFiles, draw_split, load_dataset
-from kmaps.errors import InputError
+from kmaps.data import draw_split, load_dataset
 from kmaps.features import extract, make_feature
 
 PROTOCOL = {"train": 120, "test": 60}
@@ -63,13 +62,6 @@ def test_columns_of_a_table_go_by_the_range_of_the_training_rows():
         np.testing.assert_allclose(x, ((given - low) / (high - low)).clip(0, 1), atol=1e-6)
     # Some test rows lie beyond the training rows, or a range of all rows would pass.
     assert ((raw.x_test < low) | (raw.x_test > high)).any()
-
-
-def test_columns_of_a_sparse_table_are_not_moved(tmp_path):
-    (tmp_path / "a.svm").write_text("0 1:1\n1 2:3\n" * 5)
-    own = UserFiles(name="own", rows={"": tmp_path / "a.svm"}, labels={})
-    with pytest.raises(InputError, match=r"^normalize: min-max would make a dense matrix of a"):
-        load_split(own, {"train": 0.5, "stratified": True}, 0, None, "min-max")
 
 
 def test_a_split_is_normalised_without_touching_the_samples_that_others_share():

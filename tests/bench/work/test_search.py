@@ -11,18 +11,16 @@ from sklearn.metrics import pairwise_distances
 from sklearn.svm import SVC
 from spec_text import mistakes
 
-from kmaps import KernelSVC
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds.kind import Cell
 from kmaps.bench.run.measure import measure_cell
 from kmaps.bench.work import third_party
 from kmaps.bench.work.classify import Choosing, ModelSpec
 from kmaps.bench.work.search import search
-from kmaps.models import choose_width, splits, stratified_sample
+from kmaps.models import splits, stratified_sample
 
 X, Y = load_digits(return_X_y=True)
 X, Y = X[:240].astype(np.float32) / 16, Y[:240]
-ONE_C = Choosing([1.0], 0)
 CHOOSING = Choosing("auto", seed=3, samples=200)
 ROWS = """\
 experiment: searched
@@ -65,15 +63,6 @@ def test_a_width_and_c_are_chosen_on_the_same_folds_as_scikit_learn_would():
     assert values["gamma"][0] == pytest.approx(widest, rel=0.01)
 
 
-def test_a_model_with_a_width_has_the_choice_of_the_library():
-    row = spec("kmaps.KernelSVC", {"kernel": "exp-js"})
-    C, chosen, _, accuracies = search(row, {"sigma": "auto"}, CHOOSING, X, Y)
-    model = KernelSVC("exp-js", sigma="auto", multiclass="ovr", random_state=0)
-    expected = choose_width(model, X, Y, "auto", random_state=3, samples=200)
-    assert (chosen, C.C) == ({"sigma": expected.sigma}, expected.C)
-    assert accuracies == list(expected.accuracies)
-
-
 class Peak(BaseEstimator):
     """A classifier that is right the more often, the nearer its parameter is to 20."""
 
@@ -87,19 +76,6 @@ class Peak(BaseEstimator):
     def predict(self, X):
         wrong = 8 * abs(np.log2(self.depth / 20)) + 20 * (self.word == "a")
         return np.where(np.arange(len(X)) < wrong, -1, X[:, 1].astype(int))
-
-
-def test_numbers_are_extended_until_the_best_is_inside(monkeypatch):
-    monkeypatch.setattr(third_party, "find", lambda name: Peak)
-    x, y = np.column_stack([np.arange(300), np.arange(300) % 3]), np.arange(300) % 3
-    parameters = {"depth": [4, 2], "word": ["a", "b"], "flat": [1, 2]}
-    C, chosen, values, accuracies = search(spec("tests.Peak"), parameters, ONE_C, x, y)
-    assert chosen == {"depth": 16, "word": "b", "flat": 1}
-    assert set(values["depth"]) == {2, 4, 8, 16, 32}  # 32 is worse: 16 is inside
-    assert len(accuracies) == len(values["word"]) == 5 * 2 * 2
-    assert C.C is None
-    _, chosen, values, _ = search(spec("tests.Peak"), {"depth": [80.0, 40.0]}, ONE_C, x, y)
-    assert (chosen, min(values["depth"])) == ({"depth": 20.0}, 10.0)
 
 
 class Stopping(Peak):
@@ -126,18 +102,6 @@ def test_early_stopping_has_a_tenth_of_each_class():
 @pytest.fixture(scope="module")
 def cells() -> dict[str, Cell]:
     return {cell.row.label: cell for cell in cells_of(ROWS)}
-
-
-def test_a_searched_row_stands_next_to_one_that_is_not(cells):
-    labels = list(cells)
-    assert labels[1:] == [
-        "kmaps.KernelSVC kernel=exp-chi2 search=sigma",
-        "sklearn.svm.SVC search=gamma",
-        "sklearn.svm.SVC",
-    ]
-    assert len({cell.key("") for cell in cells.values()}) == len(labels)
-    assert cells[labels[3]].row.names.get("search") is None
-    assert len({cell.seed for cell in cells.values() if cell.row.method.endswith(".SVC")}) == 1
 
 
 @pytest.mark.parametrize("label", [0, 1, 2])

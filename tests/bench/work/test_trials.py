@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from kmaps import GeneralizedRBFMap, HomogeneousMap, KernelSVC
+from kmaps import GeneralizedRBFMap, KernelSVC
 from kmaps.bench.run.clock import UNTIMED
 from kmaps.bench.work.samples import load_split
 from kmaps.bench.work.trials import Trials, tasks_of
-from kmaps.errors import ConfigError
 from kmaps.features import make_feature
 
 STRONGEST = {"name": "strongest", "C": 10.0, "keep": 20}
@@ -50,13 +49,3 @@ def test_detectors_of_classes_have_average_precision(split):
     assert 0 < sum(tasks.labels[0][0]) < 0.2 * len(split.x_train)
     assert measured["average_precision"] == pytest.approx(np.mean(expected))
     assert ("accuracy" in measured, predicted) == (False, None)
-
-
-def test_classes_that_the_dataset_has_not_are_refused(split):
-    with pytest.raises(ConfigError, match="classes: the dataset has no '33'"):
-        tasks_of(split, ["33"])
-
-
-def test_maps_that_draw_nothing_are_refused(trials):
-    with pytest.raises(ConfigError, match="map HomogeneousMap: expected a random map"):
-        trials.learner(HomogeneousMap(), DENSE, UNTIMED)

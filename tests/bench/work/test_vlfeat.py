@@ -4,14 +4,12 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
-from scipy import sparse
 
 from kmaps import HomogeneousMap
 from kmaps.bench.work import vlfeat
 from kmaps.bench.work.third_party import problems
 from kmaps.bench.work.vlfeat import VLFeatMap
 from kmaps.bench.work.vlfeat_table import VLFeatTable
-from kmaps.errors import InputError
 
 NAME = "kmaps.bench.work.vlfeat.VLFeatMap"
 installed = pytest.mark.skipif(find_spec("cysift") is None, reason="VLFeat is not installed")
@@ -42,33 +40,6 @@ def test_is_our_map_but_for_its_interpolation(kernel, window, gamma):
     np.testing.assert_allclose(theirs, ours, rtol=0, atol=5e-6)
 
 
-@installed
-def test_the_period_is_the_one_given():
-    ours, theirs = (
-        which("chi2", period=4.0).fit_transform(np.float32([[0.5]]))
-        for which in (HomogeneousMap, VLFeatMap)
-    )
-    np.testing.assert_allclose(theirs, ours, rtol=0, atol=1e-6)
-
-
-@installed
-def test_csr_gives_the_csr_of_the_dense():
-    X = drawn()
-    rows = VLFeatMap(order=2).fit_transform(sparse.csr_matrix(X))
-    assert rows.shape == (40, 150)
-    assert rows.nnz == 5 * np.count_nonzero(X)
-    np.testing.assert_array_equal(rows.toarray(), VLFeatMap(order=2).fit_transform(X))
-    assert VLFeatMap(order=2).fit_transform(X[:0]).shape == (0, 150)
-
-
-@installed
-@pytest.mark.parametrize("container", [np.asarray, sparse.csr_matrix])
-def test_values_that_it_would_make_zero_are_refused(container):
-    with pytest.raises(InputError, match=r"the largest value is 256; the map takes values below"):
-        VLFeatMap().fit_transform(container(np.float32([[1.0, 256.0]])))
-    assert VLFeatMap().fit_transform(container(np.float32([[255.0]]))).max() > 1
-
-
 def test_how_to_install_it_is_told_before_anything_runs(monkeypatch):
     monkeypatch.setattr(vlfeat, "find_spec", lambda name: None)
     vlfeat._library.cache_clear()
@@ -84,11 +55,3 @@ def test_its_table_is_known_without_its_code(kernel, order):
     X = np.float32([[0, 1e-7, 0.3, 1], [3, 61, 127, 255]])
     theirs, ours = (which(kernel, order).fit_transform(X) for which in (VLFeatMap, VLFeatTable))
     np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-3)
-
-
-def test_between_the_nodes_of_its_table_it_is_linear():
-    values = np.array([[64.0], [65.0], [66.0], [0.0]])  # 32 nodes from 64 to 128
-    left, middle, right, zero = VLFeatTable(order=3).fit_transform(values)
-    np.testing.assert_allclose(middle, (left + right) / 2, rtol=1e-12)
-    np.testing.assert_allclose(left, HomogeneousMap(order=3).fit_transform(values)[0], rtol=1e-12)
-    assert not zero.any()

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kmaps.bench.work.voc import Curve, Detections, Windows, evaluate, overlaps, suppress
+from kmaps.bench.work.voc import Curve, Detections, evaluate, suppress
 from kmaps.data.annotations import Scene
 
 
@@ -26,25 +26,6 @@ def found(*boxes_and_scores) -> Detections:
 
 
 A, B = [0, 0, 10, 10], [20, 0, 30, 10]
-
-
-def test_overlaps_by_hand():
-    boxes = np.array([A, [5, 0, 15, 10], [10, 0, 20, 10], [2, 2, 4, 4]])
-    expected = [[1, 1 / 3, 0, 0.04]]
-    np.testing.assert_allclose(overlaps(np.array([A]), boxes), expected)
-
-
-def test_windows_cover_shapes_sizes_and_places():
-    grid = Windows(ratios=(0.5, 2.0), smallest=16, growth=2.0, stride=0.5)
-    boxes = grid.of((64, 64))
-    assert (boxes >= 0).all()
-    assert boxes.max() <= 64
-    sides = {tuple(side) for side in (boxes[:, 2:] - boxes[:, :2]).tolist()}
-    assert sides == {(16, 32), (32, 64), (32, 16), (64, 32)}
-    assert len(np.unique(boxes, axis=0)) == len(boxes)
-    # 16 × 32 by steps of 8 and 16: 7 × 3; 32 × 64: 3 × 1; and turned.
-    assert len(boxes) == 2 * (7 * 3 + 3)
-    assert grid.of((8, 100)).shape == (0, 4)
 
 
 def test_suppression_keeps_the_best_of_those_that_overlap():
@@ -90,10 +71,3 @@ def test_the_best_precision_at_a_recall_or_beyond_counts():
     # Wrong, right, right; four objects: at recall 0 to 0.5 it is 2/3, then nothing.
     curve = Curve(np.array([0, 1 / 2, 2 / 3]), np.array([0, 1 / 4, 1 / 2]), 4)
     assert curve.average_precision() == pytest.approx(6 * 2 / 3 / 11)
-
-
-def test_a_recall_that_is_a_tenth_counts_there():
-    hits = np.arange(1, 11)
-    precision = np.linspace(1, 0.1, 10)
-    curve = Curve(precision, hits / 10, 10)
-    assert curve.average_precision() == pytest.approx((precision.sum() + precision[0]) / 11)
