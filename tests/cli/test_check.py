@@ -116,43 +116,6 @@ def test_reported_needs_no_baseline_and_comes_as_markdown_and_json():
     assert reported("nothing", code=5).stderr.startswith("error: nothing: neither it nor its")
 
 
-def write_correct(folder, cells, n=10):
-    """Write that the first nine of ten test samples of each cell were right."""
-    truth = np.arange(n)
-    found = Correct.of(truth, np.minimum(truth, n - 2))
-    for cell in cells:
-        write_arrays(Path(folder), cell["key"], found.arrays, CORRECT)
-    collect_arrays(Path(folder), [cell["key"] for cell in cells], CORRECT)
-
-
-def test_test_samples_that_the_baseline_has_must_be_there():
-    cells = changed(n_test=10)
-    for folder in ("theirs", "ours"):
-        write_run(folder, cells)
-    write_correct("theirs", cells)
-    for option in ([], ["--reported"]):
-        result = kmaps("check", "ours", "--against", "theirs", *option, code=1)
-        assert "split 0: correct.npz lacks the test samples that were right; the" in result.stdout
-        # A baseline without them asks for none.
-        kmaps("check", "theirs", "--against", "ours", *option)
-    write_correct("ours", cells[:2])
-    result = kmaps("check", "ours", "--against", "theirs", code=1)
-    assert result.stdout.startswith("missing  ")
-    assert "split 2: correct.npz lacks the test samples" in result.stdout
-    write_correct("ours", cells)
-    kmaps("check", "ours", "--against", "theirs")
-
-
-@pytest.mark.parametrize("option", [[], ["--reported"]])
-def test_records_that_their_test_samples_contradict_exit_2(option):
-    write_run("ours", changed(n_test=10))
-    write_correct("ours", BASELINE)
-    given = ["check", "ours", "--against", "ours", *option]
-    kmaps(*given)
-    write_run("ours", changed(n_test=10, accuracy=0.89))
-    assert "were right make its accuracy 0.9, the record has 0.89" in refused(*given)
-
-
 def test_the_floor_is_the_one_of_the_gate_and_can_be_set():
     check(changed(accuracy=0.896), code=0)
     check(changed(accuracy=0.896), "--floor", "0.001", code=1)

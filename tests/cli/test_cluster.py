@@ -2,8 +2,6 @@
 
 import json
 import os
-import re
-import threading
 from hashlib import sha256
 from pathlib import Path
 
@@ -13,11 +11,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from commands import kmaps, refused
-from distributed import Client, LocalCluster
+from distributed import LocalCluster
 
-from kmaps import AnchorMap, LandmarkSVC, load_model
-from kmaps.dask import called
-from kmaps.errors import ConfigError
+from kmaps import load_model
 from kmaps.io import data_digest
 
 N, D = 300, 6
@@ -71,56 +67,6 @@ def test_rows_are_mapped_as_in_one_process(address, form):
     assert not [name for name in os.listdir() if name.endswith(".part")]
 
 
-def test_the_commands_of_the_page_on_scale_run(address):
-    page = (Path(__file__).resolve().parents[2] / "docs" / "scale.md").read_text()
-    for old, new in {"zarr": "train", "parquet": "train", "npy": "new"}.items():
-        os.rename(f"rows.{old}", f"{new}.{old}")
-    os.remove("labels.npy")
-    os.rename("labels.zarr", "y.zarr")
-    da.from_array(X, (100, D)).to_zarr("new.zarr")
-    [script] = re.findall(r"```python\n(from dask_jobqueue.*?)```", page, re.DOTALL)
-    cluster = 'SLURMCluster(cores=8, memory="16GB")'
-    script = script.partition("\n")[2].replace(cluster, repr(address))
-    names = {}
-    exec(script.replace("client.cluster.scale(jobs=10)", "").replace('"label"', '"kind"'), names)
-    names["client"].close()
-    assert written("labels.zarr").shape == (N,)
-    os.remove("model.npz")
-    lines = re.findall(r"^    kmaps ((?:encode|train|predict) .*--cluster) \S+", page, re.MULTILINE)
-    for line in lines:
-        kmaps(*line.replace("digit", "kind").split(), address)
-    assert len(lines) == 3
-    assert written("encoded.zarr").shape == (N, 5 * D)
-    assert np.mean(np.load("labels.npy") == Y) > 0.6
-
-
-@pytest.mark.parametrize("sigma", [0.5, "auto"])
-def test_a_model_on_landmarks_is_the_one_in_memory(address, sigma):
-    given = ["--kernel", "exp-chi2", "--n-landmarks", "30", "--sigma", sigma, "-C", 9]
-    done = kmaps(
-        "train", "rows.npy", "m.npz", "--labels", "labels.npy", *given, "--cluster", address
-    )
-    here = LandmarkSVC(n_landmarks=30, sigma=sigma, C=9.0).fit(X, Y)
-    assert (
-        f"300 rows of 6 features, 2 classes: 30 landmarks at sigma {here.sigma_:.3g}, "
-        in done.stdout
-    )
-    np.testing.assert_allclose(
-        load_model("m.npz").decision_function(X), here.decision_function(X), atol=1e-5
-    )
-
-
-def test_a_map_learns_from_all_rows_or_those_of_another_file(address):
-    np.save("few.npy", X[:50])
-    options = ["--map", "anchor", "--cluster", address]
-    kmaps("encode", "rows.npy", "own.npy", *options)
-    kmaps("encode", "rows.npy", "other.npy", "--fit-on", "few.npy", *options)
-    ends = np.stack([X[:50].min(axis=0), X[:50].max(axis=0)])
-    expected = AnchorMap().fit(np.concatenate([X[:50], ends])).transform(X)
-    np.testing.assert_array_equal(np.load("other.npy"), expected.astype(np.float32))
-    assert not np.array_equal(np.load("own.npy"), np.load("other.npy"))
-
-
 @pytest.mark.parametrize("form", ["npy", pytest.param("zarr", marks=pytest.mark.slow), "parquet"])
 def test_training_and_prediction(address, form):
     options = ["-C", "0.1", "--tol", "1e-3"]
@@ -144,18 +90,6 @@ def test_training_and_prediction(address, form):
     np.testing.assert_array_equal(found, expected)
     right = (expected == Y).sum()
     assert told == f"accuracy {100 * right / N:.2f} % ({right} of {N})\n"
-
-
-@pytest.mark.slow
-def test_words_are_labels(address):
-    frame = pd.DataFrame(X, columns=COLUMNS).assign(kind=np.array(["odd", "even"])[Y])
-    frame.to_parquet("words.parquet")
-    options = ["--label-column", "kind", "--cluster", address]
-    kmaps("train", "words.parquet", "m.npz", "--tol", "0.1", *options)
-    assert load_model("m.npz").classes_.tolist() == ["even", "odd"]
-    kmaps("predict", "m.npz", "words.parquet", "out.parquet", *options)
-    assert set(pd.read_parquet("out.parquet")["label"]) == {"even", "odd"}
-    assert "columns" in kmaps("info", "m.npz", "--json").stdout
 
 
 LABELLED = "train rows.npy m.npz --labels labels.npy "
@@ -186,30 +120,6 @@ def test_refused(address, arguments, message):
     Path("cut.npy").write_bytes(Path("rows.npy").read_bytes()[:200])
     Path("bad").mkdir()
     assert refused(*arguments.split(), "--cluster", address).startswith(message)
-
-
-def test_refused_clusters(monkeypatch):
-    monkeypatch.setattr("kmaps.dask.cluster._PATIENCE_S", 0.1)
-    arguments = ["encode", "rows.npy", "out.npy", "--cluster"]
-    expected = "expected the address of a Dask scheduler, such as tcp://host:8786, or local:N for"
-    for given in ("local:0", "here", "local:two"):
-        assert refused(*arguments, given).startswith(f"--cluster {given}: {expected}")
-    told = refused(*arguments, "tcp://127.0.0.1:9")
-    assert told.startswith("--cluster tcp://127.0.0.1:9: no Dask scheduler answers (")
-
-
-@pytest.mark.parametrize("words", ["encode rows.npy o.npy", LABELLED, "run quickstart"])
-def test_workers_on_another_system_are_refused(address, words, monkeypatch):
-    def system():
-        """Return another system on the workers' threads than on that of the command."""
-        here = threading.current_thread() is threading.main_thread()
-        return "Linux" if here else "Darwin"
-
-    monkeypatch.setattr("platform.system", system)
-    expected = "a worker runs on Darwin, and the command on Linux: use one system"
-    assert expected in refused(*words.split(), "--cluster", address)
-    with pytest.raises(ConfigError, match=expected), Client(address) as client:  # of later workers
-        list(called(client, abs, [1]))
 
 
 def test_a_failing_block_leaves_nothing(address):

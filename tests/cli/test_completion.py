@@ -26,7 +26,6 @@ LINES = {
     "kmaps features daim": "daimler",
 }
 FILE = "the shell's own files"
-
 BASH = f"""
 eval "$(_KMAPS_COMPLETE=bash_source kmaps)"
 compopt() {{ [[ $2 == default ]] && echo "{FILE}"; }}
@@ -37,23 +36,6 @@ complete_line() {{
     _kmaps_completion kmaps
     printf '%s\\n' "${{COMPREPLY[@]}}"
 }}
-"""
-ZSH = f"""
-compdef() {{ :; }}
-compadd() {{ print -l $completions; }}
-_path_files() {{ print "{FILE}"; }}
-eval "$(_KMAPS_COMPLETE=zsh_source kmaps)"
-complete_line() {{
-    words=(${{(z)1}})
-    CURRENT=$#words
-    _kmaps_completion
-}}
-"""
-FISH = """
-_KMAPS_COMPLETE=fish_source kmaps | source
-function complete_line
-    complete -C "$argv[1]"
-end
 """
 
 
@@ -82,14 +64,3 @@ def test_bash(tmp_path):
     assert dict(zip(LINES, found, strict=True)) == {
         line: expected or FILE for line, expected in LINES.items()
     }
-
-
-SOME = ["kmaps run quicks", "kmaps encode in.n", "kmaps train in.npy m.npz --kernel exp-ch"]
-
-
-@pytest.mark.parametrize(
-    ("name", "program", "file"), [("zsh", ZSH, FILE), ("fish", FISH, "in.npy")]
-)
-def test_other_shells(name, program, file, tmp_path):
-    (tmp_path / "in.npy").touch()
-    assert shell(name, program, SOME, tmp_path) == ["quickstart", file, "exp-chi2"]

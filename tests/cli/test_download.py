@@ -6,8 +6,6 @@ from dataclasses import replace
 import pytest
 from commands import kmaps, refused
 
-from kmaps.data import available
-
 
 @pytest.fixture(autouse=True)
 def cache(monkeypatch, tmp_path):
@@ -39,17 +37,6 @@ def test_one_line_per_dataset(packaged, tmp_path):
     assert (tmp_path / "other/tiny/images.npy").exists()
 
 
-def test_notes_go_to_standard_error(packaged, tmp_path):
-    (tmp_path / "empty").mkdir()
-    mirrors = ("--mirror", tmp_path / "empty", "--mirror", packaged.folder)
-    noisy = run("tiny", *mirrors)
-    assert noisy.stderr.count("note: ") == noisy.stderr.count("\n") == 4
-    assert noisy.stdout.count("\n") == 1
-    quiet = run("tiny", *mirrors, "--quiet", "--data-dir", tmp_path / "again")
-    assert quiet.stderr == ""
-    assert quiet.stdout.count("\n") == 1
-
-
 def test_wrong_content_is_a_data_error_and_the_others_are_fetched(tiny, monkeypatch, tmp_path):
     (tmp_path / "m/bad").mkdir(parents=True)
     (tmp_path / "m/tiny").symlink_to(tiny.folder / "tiny")
@@ -68,9 +55,3 @@ def test_offline_unknown_and_embedded():
     assert "offline, so no address was tried" in run("mnist", "--offline", code=4).stderr
     assert "did you mean 'mnist'?" in refused("download", "digits", "mnits")
     assert run("digits").stdout == "digits: embedded in scikit-learn, nothing to download\n"
-
-
-@pytest.mark.parametrize("arguments", [(), ("--all", "mnist")])
-def test_names_or_all(arguments):
-    said = run(*arguments, code=2).stderr
-    assert f"name datasets or give --all (known: {', '.join(available())})" in said

@@ -15,9 +15,8 @@ import commands
 import numpy as np
 import psutil
 import pytest
-import scipy.sparse as sp
 from commands import TERMINAL, kmaps
-from sklearn.datasets import dump_svmlight_file, load_svmlight_file
+from sklearn.datasets import load_svmlight_file
 
 from kmaps import HomogeneousMap
 from kmaps.maps import MAPS, FeatureMap
@@ -27,7 +26,6 @@ RNG = np.random.default_rng(0)
 X = RNG.random((40, 6)).astype(np.float32)
 X[X < 0.4] = 0
 FILES = {"in.npy": X}
-
 encode = partial(kmaps, "encode")
 refused = partial(commands.refused, "encode")
 
@@ -50,20 +48,6 @@ def test_the_file_holds_what_the_map_gives(kernel, target):
     else:
         written = load_svmlight_file(target, n_features=30)[0].toarray()
     np.testing.assert_allclose(written, expected, rtol=1e-7)
-
-
-def test_sparse_stays_sparse_where_the_format_can():
-    sp.save_npz("in.npz", sp.csr_matrix(X))
-    dump_svmlight_file(X, np.arange(40), "in.svm", zero_based=False)
-    expected = HomogeneousMap().fit_transform(X)
-    for source in ("in.npz", "in.svm"):
-        for target in ("out.npz", "out.npy", "out.svm"):
-            encode(source, target, "--force")
-        written = sp.load_npz("out.npz")
-        assert written.nnz == 3 * np.count_nonzero(X)
-        np.testing.assert_allclose(written.toarray(), expected, rtol=1e-6)
-        np.testing.assert_allclose(np.load("out.npy"), expected, rtol=1e-6)
-    np.testing.assert_array_equal(load_svmlight_file("out.svm")[1], np.arange(40))
 
 
 def test_the_precision_follows_the_input_unless_told():
@@ -119,31 +103,11 @@ def test_paths_and_content_that_are_refused():
     assert Path("old.npy").read_text() == "old"
 
 
-@pytest.mark.parametrize("form", ["npy", "npz", "csv", "svm", "parquet", "arrow"])
-def test_every_format_goes_to_standard_output(form):
-    encode("in.npy", f"out.{form}")
-    sent = encode("in.npy", "-", "--output-format", form).stdout_bytes
-    if form == "npz":  # whose members have dates
-        Path("sent.npz").write_bytes(sent)
-        np.testing.assert_array_equal(np.load("sent.npz")["X"], np.load("out.npz")["X"])
-    else:
-        assert sent == Path(f"out.{form}").read_bytes()
-
-
 @pytest.mark.parametrize("form", ["npy", "npz", "parquet", "feather"])
 def test_a_terminal_is_sent_no_bytes(form, monkeypatch):
     monkeypatch.setattr("kmaps.io.atomic.sys", TERMINAL)
     assert refused("in.npy", "-", "--output-format", form) == (
         f"-: {form} is not text, and standard output is a terminal; send it to a file or a pipe"
-    )
-
-
-def test_nothing_is_sent_of_what_fails():
-    broken = np.tile(X, (20_000, 1))
-    broken[-1, 0] = np.nan  # in a later block
-    np.save("nan.npy", broken)
-    assert refused("nan.npy", "-", "--output-format", "npy", "--memory", "1") == (
-        "nan.npy: X[799999, 0] is nan, expected a finite number"
     )
 
 
@@ -232,21 +196,6 @@ def toy(monkeypatch):
     return Toy
 
 
-def test_a_new_map_brings_its_own_options(toy):
-    encode("in.npy", "out.npy", "--map", "toy", "--n-copies", 2, "--level", "0.5")
-    np.testing.assert_array_equal(np.load("out.npy"), np.repeat(X - 0.5, 2, 1))
-    output = " ".join(encode("--map", "toy", "--help").output.split())
-    assert "Options of the toy map:" in output
-    assert "--n-copies INTEGER How often. [default: 1]" in output
-    assert "--sign plus|minus Which one. [default: plus]" in output
-    assert "--level FLOAT|none The level. [default: none]" in output
-    assert "--strict BOOLEAN Whether. [default: False]" in output
-    assert "--order" not in output.partition("Examples:")[0]
-    assert "--inside" not in output
-    encode("in.npy", "fitted.npy", "--map", "toy", "--level", "none")
-    np.testing.assert_array_equal(np.load("fitted.npy"), X - X.min(axis=0))
-
-
 def test_a_map_that_learns_is_fitted_on_the_input_or_on_another_file(toy):
     encode("in.npy", "out.npy", "--map", "toy")
     np.testing.assert_array_equal(toy.fitted_on, X)
@@ -256,31 +205,10 @@ def test_a_map_that_learns_is_fitted_on_the_input_or_on_another_file(toy):
     np.testing.assert_array_equal(np.load("out.npy"), X - (X[:7] + 1).min(0))
 
 
-def test_a_map_that_does_not_keep_zeros_gets_dense_blocks(toy):
-    sp.save_npz("in.npz", sp.csr_matrix(X))
-    encode("in.npz", "out.npz", "--map", "toy", "--level", "0.5")
-    np.testing.assert_array_equal(np.load("out.npz")["X"], X - 0.5)
-
-
 def test_codes(toy):
     encode("in.npy", "out.npy", "--map", "toy", "--codes")
     written = np.load("out.npy")
     assert (written.dtype, written.tolist()) == (np.uint8, (10 * X).astype(np.uint8).tolist())
-
-
-def test_codes_of_sparse_input_hold_the_code_of_zero():
-    values = X + 1
-    values[values == 1] = 0
-    sp.save_npz("sparse.npz", sp.csr_matrix(values))
-    np.save("dense.npy", values)
-    arguments = "--map", "anchor", "--codes", "--fit-on", "dense.npy"
-    for source in ("sparse.npz", "dense.npy"):
-        encode(source, f"{source}.npy", *arguments, "--n-anchors", 3)
-    np.testing.assert_array_equal(np.load("sparse.npz.npy"), np.load("dense.npy.npy"))
-
-
-def test_what_a_map_refuses_is_one_line(toy):
-    assert refused("in.npy", "out.npy", "--map", "toy", "--strict", "true") == "too strict"
 
 
 def test_a_warning_is_printed_once_for_all_blocks(toy, monkeypatch):

@@ -14,38 +14,12 @@ def rows_of(arguments):
     return json.loads(run(*arguments.split(), "--json").stdout)
 
 
-def test_table_lines_up():
-    shown = run("--map", "homogeneous:order=1", "--map", "homogeneous:order=2", "--kernel", "js")
-    lines = shown.stdout.splitlines()
-    assert lines[0].split() == ["map", "outputs", "L∞", "RMS", "worst", "x", "worst", "y"]
-    assert len({len(line) for line in lines}) == 1
-    assert lines[1].split()[:3] == ["homogeneous", "order=1", "3"]
-
-
-def test_shared_and_own_parameters():
-    rows = rows_of("--map homogeneous --map homogeneous:order=3 --order 2")
-    assert [row["dim"] for row in rows] == [5, 7]
-    assert rows[1]["linf"] < rows[0]["linf"]
-
-
 def test_integers_and_kernel_reach_the_map():
     (row,) = rows_of("--kernel chi2 --order 2 --range 0:255 --integers")
     assert row["linf"] == pytest.approx(3.187, abs=1e-3)
     assert (row["worst_x"], row["worst_y"]) == (255, 255)
     (other,) = rows_of("--kernel intersection --order 2 --range 0:255 --integers")
     assert other["linf"] == pytest.approx(30.09, abs=0.01)
-
-
-def test_words_and_numbers_of_one_parameter():
-    maps = "--map lowdim:pool=2,continuous=false --map lowdim:ratio=none"
-    fixed, learnt = rows_of(f"--dim 3 {maps} --range 1:50")
-    assert fixed["linf"] > learnt["linf"]
-
-
-def test_kernels_of_a_difference():
-    rows = rows_of("--kernel rbf --sigma 0.3 --map lowdim:dim=5 --map lowdim:dim=9")
-    assert [row["dim"] for row in rows] == [5, 9]
-    assert rows[1]["linf"] < 0.1 * rows[0]["linf"] < 0.01
 
 
 def test_plots_are_images_and_never_overwritten(tmp_path):

@@ -7,14 +7,10 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from commands import kmaps, refused
-from matplotlib.figure import Figure
 from scipy.stats import binomtest
-from sklearn.metrics import log_loss
 
-from kmaps import CodedSVC, CodedSVR, RandomFeatureSVC, load_model
-from kmaps.bench.figures.evaluation import draw_confusion
+from kmaps import CodedSVC, CodedSVR, load_model
 from kmaps.models import evaluate
-from kmaps.models.evaluation import calibration
 from tests.bench.report.test_forms import tokens_of
 from tests.cli.test_pages import NAMES, Read
 
@@ -52,20 +48,6 @@ def test_a_model_is_evaluated_class_by_class():
     assert [[int(n) for n in line.split()[1:]] for line in text[-3:]] == counts
 
 
-def test_many_classes_show_what_is_confused_most():
-    y = np.arange(90) % 22
-    model = CodedSVC(C=0.01).fit(X, y)
-    model.save("m.npz")
-    np.save("y.npy", y)
-    counts = evaluate(y, model.decision_function(X), model.classes_).confusion
-    np.fill_diagonal(counts, 0)
-    text = kmaps("evaluate", "m.npz", "X.npy", "--labels=y.npy", "-o", "p.md").stdout.splitlines()
-    assert "# most confused\n" in Path("p.md").read_text()  # where an option says nothing
-    assert text[-12] == "most confused (the whole matrix: --confusion FILE)"
-    true, given, n = map(int, text[-10].split())
-    assert n == counts.max() == counts[true, given]
-
-
 def test_what_cannot_be_evaluated():
     CodedSVC().fit(X, Y).save("m.npz")
     CodedSVR().fit(X, Y).save("r.npz")
@@ -79,32 +61,6 @@ def test_what_cannot_be_evaluated():
         f"m.npz X.npy {y} --reliability r.csv": "m.npz: has no probabilities; train it with",
     }.items():
         assert refused("evaluate", *arguments.split()).startswith(message)
-
-
-def test_calibration_and_figures():
-    kmaps("train", "X.npy", "m.npz", "--labels", "y.npy", "--probability", "sigmoid", "-q")
-    model = load_model("m.npz")
-    files = [f"{what}.{form}" for what in ("confusion", "reliability") for form in ("csv", "svg")]
-    options = [word for file in files for word in (f"--{file[:-4]}", file)]
-    result = kmaps("evaluate", "m.npz", "X.npy", "--labels", "y.npy", *options)
-    told = kmaps("evaluate", "m.npz", "X.npy", "--labels", "y.npy", "--json").stdout
-    told = json.loads(told)["calibration"]
-    expected = calibration(Y, model.predict_proba(X))
-    assert told["error"] == pytest.approx(expected.error)
-    assert told["log_loss"] == pytest.approx(log_loss(Y, model.predict_proba(X)))
-    assert [one["rows"] for one in told["bins"]] == expected.rows.tolist()
-    assert told["bins"][0]["accuracy"] is None
-    assert f"\nexpected calibration error {expected.error:.4f}, Brier score " in result.stdout
-    last = told["bins"][-1]
-    numbers = f"{last['rows']} {100 * last['probability']:.2f} {100 * last['accuracy']:.2f}"
-    assert result.stdout.splitlines()[-1].split() == ["0.9", "to", "1.0", *numbers.split()]
-    lines = Path("reliability.csv").read_text().splitlines()
-    assert lines[0] == "from,to,rows,probability,accuracy"
-    assert len(lines) == 11
-    assert float(lines[-1].split(",")[-1]) == last["accuracy"]
-    for name in ("confusion.svg", "reliability.svg"):
-        assert Path(name).read_bytes().startswith(b"<?xml")
-    assert Path("confusion.csv").read_text().startswith("true,0,1,2\n0,")
 
 
 def test_an_evaluation_is_a_page_and_no_class_is_markup_there():
@@ -164,19 +120,6 @@ def test_a_regression_is_evaluated_by_its_errors():
     assert "is a regression" in refused("predict", "r.npz", "X.npy", "q.csv", "--scores")
 
 
-def test_the_drawn_matrix_has_the_counts(monkeypatch):
-    drawn = []
-    monkeypatch.setattr(Figure, "savefig", lambda self, *args, **kwargs: drawn.append(self))
-    y = np.array([0, 0, 0, 1, 1, 9])
-    scores = np.array([-1.0, -2, 3, 4, 5, 6])
-    draw_confusion(evaluate(y, scores, [0, 1]), Path("c.svg"))
-    [ax, _] = drawn[0].axes
-    texts = {text.get_position(): text.get_text() for text in ax.texts}
-    assert texts == {(0, 0): "2", (1, 0): "1", (1, 1): "2", (1, 2): "1"}
-    assert [text.get_text() for text in ax.get_yticklabels()] == ["0", "1", "9"]
-    np.testing.assert_allclose(ax.images[0].get_array(), [[2 / 3, 1 / 3], [0, 1], [0, 1]])
-
-
 def described(path):
     return dict(line.split("  ", 1) for line in kmaps("info", path).stdout.splitlines())
 
@@ -201,22 +144,3 @@ def test_info_describes_a_model():
     assert lines["classes"] == "3: 0, 1, 2"
     assert lines["converged"] == "yes"
     assert lines["trained: cv"].startswith("C 0.1, accuracy 0.")
-
-
-def test_info_says_what_did_not_converge():
-    options = "--labels y.npy --max-iter 1 --tol 1e-9 -q"
-    kmaps("train", "X.npy", "m.npz", *options.split())
-    assert described("m.npz")["converged"].strip().startswith("no: the relative duality gap is ")
-
-
-def test_info_of_models_from_python():
-    CodedSVR("hellinger").fit(X, Y).save("r.npz")
-    RandomFeatureSVC("exp-js", 20, sigma=0.5).fit(X, Y).save("f.npz")
-    lines = {name: text.strip() for name, text in described("r.npz").items()}
-    assert (lines["classes"], lines["kernel"]) == ("none, a regression", "hellinger")
-    assert lines["trained"] == "the file does not say how"
-    told = json.loads(kmaps("info", "f.npz", "--json").stdout)
-    assert (told["kernel"], told["n_frequencies"], told["sigma"]) == ("exp-js", 20, 0.5)
-    assert (told["levels"], told["record"]) == (None, {})
-    Path("no.npz").write_text("no")
-    assert refused("info", "no.npz").startswith("no.npz: is no kmaps model, or is damaged")

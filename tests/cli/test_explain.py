@@ -33,15 +33,6 @@ def test_writes_the_page_of_the_library(model):
     assert Path("page.html").read_text() == expected
 
 
-def test_features_are_called_as_the_columns_that_the_model_was_trained_on():
-    table = np.column_stack([X, Y.astype(int)])
-    np.savetxt("t.csv", table, delimiter=",", header="red,green,blue,grey,label", comments="")
-    kmaps("train", "t.csv", "named.npz", "--label-column", "label", "-q")
-    kmaps("explain", "named.npz")
-    page = Path("named.html").read_text()
-    assert all(f'"name": "{name}"' in page for name in ("red", "green", "blue", "grey"))
-
-
 def test_what_cannot_be_explained():
     RandomFeatureSVC(n_frequencies=5).fit(X, Y).save("random.npz")
     np.save("narrow.npy", X[:, :3])

@@ -1,14 +1,11 @@
 """``kmaps features``."""
 
-import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 from commands import kmaps, refused
 from PIL import Image
-from scipy.sparse import load_npz
-from sklearn.datasets import load_svmlight_file
 
 from kmaps.data import load_dataset
 from kmaps.features import extract
@@ -35,30 +32,6 @@ def test_a_file_and_an_image():
     drawn = np.asarray(Image.open("digits-hog-pyramid.png").convert("L"))
     assert min(drawn.shape) > 400
     assert (drawn < 128).mean() > 0.02
-
-
-def test_words_learn_from_the_protocol_s_training_images():
-    settings = [f"--set={text}" for text in ("patches=[4]", "step=2", "words=6", "contrast=0")]
-    words = ["digits", "--features", "dense-sift-bow", *settings, "--normalize", "l1"]
-    protocol = json.dumps({"train": 100, "test": 100})
-    run(*words, "--protocol", protocol, "--split", "1")
-    X = load_npz("digits-dense-sift-bow.npz")
-    assert X.shape == (1797, 21 * 6)
-    np.testing.assert_allclose(X.sum(axis=1), 1, rtol=1e-5)
-    # With the classes, whose names are numbers here.
-    with np.load("digits-dense-sift-bow.npz") as archive:
-        np.testing.assert_array_equal(archive["y"], load_dataset("digits").y)
-    # Without a protocol, the dataset's usual one: other images, other words.
-    run(*words, "--out", "usual.npz")
-    assert (load_npz("usual.npz") != X).nnz > 0
-
-
-def test_the_same_command_again_reads_the_cache(monkeypatch):
-    words = ["digits", "--features", "hog-pyramid", "--quiet"]
-    run(*words)
-    monkeypatch.setattr("kmaps.features.hog.HogPyramid.describe", None)
-    assert "digits-hog-pyramid.npz: exists already" in refused("features", *words)
-    run(*words, "--force")
 
 
 @pytest.fixture
@@ -92,23 +65,6 @@ def test_images_of_one_s_own_to_a_model(photos):
     assert "\nant " in told
 
 
-def test_features_on_standard_output(photos):
-    settings = ["--set", "patches=[8]", "--set", "words=3"]
-    words = ["photos", "--features", "dense-sift-bow", *settings]
-    done = run(*words, "--out", "-")
-    assert done.stderr == (
-        "note: the classes are 0 ant, 1 bee; .npz keeps their names\n"
-        "photos: dense-sift-bow, 16 × 63, -\n"
-    )
-    run(*words, "--out", "p.svm", "-q")
-    run(*words, "--out", "p.parquet", "-q")
-    sent = run(*words, "--out", "-", "--output-format", "parquet").stdout_bytes
-    assert sent == Path("p.parquet").read_bytes()
-    assert done.stdout == Path("p.svm").read_text()
-    _, y = load_svmlight_file("p.svm")
-    assert y.tolist() == [0] * 8 + [1] * 8
-
-
 @pytest.mark.parametrize("features", ["intensity", "phog", "dense-sift-bow"])
 def test_every_kind_can_be_drawn(features):
     settings = ["--set", "patches=[4]", "--set", "words=5"] if features == "dense-sift-bow" else []
@@ -136,14 +92,3 @@ def test_mistakes_are_one_line(words, message):
     few = '{"train": 20, "test": 10}'
     given = [few if word == "FEW" else word for word in words.split()]
     assert message in refused("features", *given)
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        ("mnist --features phog", "run `kmaps download mnist`"),
-        ("digits --features phow", "8 × 8 pixels (width × height) are too few, phow"),
-    ],
-)
-def test_data_that_is_missing_or_does_not_fit(words, message):
-    assert message in refused("features", *words.split(), code=4)

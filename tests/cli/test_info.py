@@ -39,10 +39,3 @@ def test_a_damaged_dataset_is_no_failure(info, tmp_path):
     status = json.loads(info("--json"))["datasets"]["mnist"]
     assert "damaged" in status
     assert "`kmaps download mnist`" in status
-
-
-def test_a_dataset_that_is_there(info, mirror, tmp_path):
-    from kmaps.data import download
-
-    download("mnist", data_dir=tmp_path, mirror=mirror, offline=True)
-    assert json.loads(info("--json"))["datasets"]["mnist"].startswith("present, 5")

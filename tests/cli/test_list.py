@@ -8,9 +8,6 @@ from commands import kmaps
 
 from kmaps.bench.kinds.load import described
 from kmaps.cli.list import PAPERS
-from kmaps.data import available
-from kmaps.features import FEATURES
-from kmaps.kernels import GRAM_KERNELS
 from kmaps.maps import MAPS
 
 
@@ -33,22 +30,6 @@ def test_maps_with_paper_and_equation():
             title = re.sub("[{}]", "", re.search(r"title = {(.*)},\n", paper)[1])
             last = re.search(r"author = {.*?([^ ]+), [^,]+},\n", paper)[1]
             assert f"{last}: {title}, " in told
-
-
-def test_without_a_kind_all_of_them_in_80_columns():
-    titles = [line for line in listed().splitlines() if line and not line.startswith(" ")]
-    assert titles == ["maps", "kernels", "datasets", "features", "kinds", "experiments"]
-    assert max(map(len, listed().splitlines())) <= 80
-
-
-def test_names_are_those_the_library_has():
-    document = json.loads(listed("--json"))
-    names = {kind: [row["name"] for row in rows] for kind, rows in document.items()}
-    assert names["maps"] == list(MAPS)
-    assert names["features"] == list(FEATURES)
-    assert names["kernels"] == list(GRAM_KERNELS)
-    assert names["datasets"] == available()
-    assert "quickstart" in names["experiments"]
 
 
 def test_bibtex_has_each_paper_once_below_its_maps():

@@ -120,11 +120,6 @@ def test_an_error_is_one_line_with_its_exit_code(run_failing, error, code, told)
         assert isinstance(traced.exception, RuntimeError)
 
 
-def test_unknown_names_suggest_the_nearest():
-    assert "no command 'tabel', did you mean 'table'?" in kmaps("tabel", code=2).stderr
-    assert "--json" in kmaps("list", "--jsn", code=2).stderr
-
-
 def test_the_installed_script_gives_exit_codes_and_no_traceback(tmp_path):
     done = subprocess.run([KMAPS, "table", tmp_path], capture_output=True, text=True)
     assert done.returncode == 5
@@ -153,16 +148,6 @@ def test_output_that_is_lost_is_an_error(redirection, told, arguments):
     assert (done.returncode, done.stderr) == (2, told)
 
 
-def test_no_file_takes_the_number_of_a_closed_standard_output(tmp_path):
-    for redirection in (">&-", "<&- >&-", "<&- >&- 2>&-"):
-        done = subprocess.run(
-            f"{sys.executable} -c 'from kmaps.cli.main import _fill_closed_streams; "
-            f'_fill_closed_streams(); exit(open("{tmp_path}/a", "w").fileno())\' {redirection}',
-            shell=True,
-        )
-        assert done.returncode > 2
-
-
 def test_a_reader_that_goes_away_is_no_error():
     with subprocess.Popen(
         [KMAPS, "list", "maps", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -179,18 +164,6 @@ def python(*arguments, folder=None, **environment):
         env={**os.environ, **environment},
         capture_output=True,
     )
-
-
-def test_help_on_a_terminal_whose_encoding_lacks_letters():
-    def shown(encoding):
-        done = python("-m", "kmaps", "encode", "--help", PYTHONIOENCODING=encoding)
-        assert (done.returncode, done.stderr) == (0, b"")
-        return done.stdout.decode(encoding)
-
-    whole = shown("utf-8")
-    assert "≥" in whole
-    plain = {"≥": ">=", "…": "...", "–": "-", "Λ": "Lambda"}
-    assert shown("latin-1") == "".join(plain.get(letter, letter) for letter in whole)
 
 
 def test_the_folder_that_holds_a_clone_called_kmaps(tmp_path):

@@ -17,7 +17,6 @@ from tests.bench.report.test_forms import NAMES
 from tests.bench.sample_records import record
 
 BROWSER = any(map(shutil.which, browser._BROWSERS))
-PNG = b"\x89PNG\r\n\x1a\n"
 NAMES = [*NAMES, "{{ 7 * 7 }}{% raw %}", "a\x1b[31m\u202eb", '" onload="x', "$x$ \\input{y}"]
 
 
@@ -57,50 +56,11 @@ def test_nothing_in_a_page_is_markup(name):
     assert json.loads(document.as_json(page_with(name)))["title"] == name
 
 
-def test_a_page_says_what_it_has_no_room_for(tmp_path):
-    for name, content in {"a.png": PNG, "b.png": b"<html>", "c.png": PNG + bytes(800_000)}.items():
-        (tmp_path / name).write_bytes(content)
-    pictures = [Picture(tmp_path / f"{name}.png", name) for name in "abc"]
-    text = document.as_html(Page("p", [*pictures, Table(["x"], [["y" * 90]] * 40_000)]))
-    assert len(text.encode()) <= document.MOST_BYTES
-    assert text.count('src="data:image/png;base64,') == 1
-    assert all(f"{name}.png is no image, or too large" in text for name in "bc")
-    assert "30000 more rows are left out" in text
-
-
 @pytest.fixture
 def _run(_in_a_folder):
     failed = {"status": "failed", "accuracy": None, "error": "<b>no</b> memory"}
     cells = [record("homogeneous", i, params={"order": 1}) for i in (0, 1)]
     write_records([*cells, record("exact", 0) | failed])
-
-
-@pytest.mark.usefixtures("_run")
-def test_a_page_says_what_a_run_lacks():
-    kmaps("report", ".", "-o", "page.html")
-    text = Path("page.html").read_text()
-    assert "2 cells were measured" in text
-    assert "1 failed" in text
-    assert "&lt;b&gt;no&lt;/b&gt; memory" in text
-    assert "In Markdown this page is short" not in text
-    assert "1 of 2 rows have fewer cells than others" in text
-    assert json.loads(kmaps("report", ".", "-o", "p.json", "-q").stdout or "[]") == []
-    assert json.loads(Path("p.json").read_text())["part"] == "page"
-
-
-@pytest.mark.usefixtures("_run")
-def test_what_is_no_run_is_one_line():
-    line = Path("records.jsonl").read_text().splitlines()[0]
-    for content, code in {
-        "": 5,
-        "a,b\n1,2\n": 2,
-        '{"a": 1}\n': 2,
-        line.replace('"classification"', '"of the year 3000"') + "\n": 2,
-    }.items():
-        Path("records.jsonl").write_text(content)
-        assert len(refused("report", ".", "-o", "p.html", code=code).splitlines()) == 1
-    assert "the name of a page ends in .md, .html" in refused("report", ".", "-o", "p.doc")
-    assert not list(Path().glob("p.*"))
 
 
 @pytest.mark.usefixtures("_run")

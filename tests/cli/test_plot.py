@@ -4,7 +4,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from commands import kmaps, refused, write_records
+from commands import kmaps, refused
 
 from tests.bench.sample_records import record
 
@@ -16,7 +16,6 @@ CELLS = [
 FILES = {"run/records.jsonl": CELLS}
 
 plot = partial(kmaps, "plot")
-write = partial(write_records, path="run/records.jsonl")
 
 
 def test_the_figure_stands_beside_the_records():
@@ -37,12 +36,6 @@ def test_any_measure_over_any_other():
     assert "train, s" in Path("turned.svg").read_text()
 
 
-def test_times_of_different_machines_are_warned_of():
-    write([CELLS[0], CELLS[1] | {"cpu": "b"}])
-    assert plot("run").stderr == "warning: times are not comparable: records differ in cpu\n"
-    assert plot("run", "--y", "accuracy", "--x", "accuracy", "--force").stderr == ""
-
-
 @pytest.mark.parametrize(
     ("args", "code", "message"),
     [
@@ -57,14 +50,3 @@ def test_times_of_different_machines_are_warned_of():
 def test_what_cannot_be_drawn_is_refused_in_one_line(args, code, message):
     assert refused("plot", "run", *args, code=code).startswith(message)
     assert [path.name for path in Path("run").iterdir()] == ["records.jsonl"]
-
-
-def test_figures_of_a_kind_are_drawn_for_print():
-    plot("run", "--figure", "accuracy", "-o", "accuracy.pdf")
-    assert Path("accuracy.pdf").read_bytes().startswith(b"%PDF")
-
-
-def test_a_figure_without_its_arrays_says_so():
-    write([record(kind="toy", setting="disc", dataset="", reduction="", dim=3)])
-    message = plot("run", "--figure", "functions", code=4).stderr
-    assert message.startswith("error: run: the figure functions needs arrays, which 1 of 1 cells")

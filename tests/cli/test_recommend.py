@@ -24,7 +24,6 @@ from kmaps.bench.records.file import read_records
 from kmaps.bench.records.row import Row
 from kmaps.bench.run import runner
 from kmaps.bench.run.processes import Finished
-from kmaps.bench.work import classify, third_party
 
 DIGITS = load_digits()
 FEW = DIGITS.target < 3
@@ -133,24 +132,6 @@ def test_the_command_and_the_python_give_the_model_that_was_measured(tried, labe
     assert np.mean(predicted == split.y_test) == record["accuracy"]
 
 
-def test_what_users_want_is_named(tried):
-    told = json.loads(Path("told.json").read_text())
-    models = dict(enumerate(told["recommended"], 1))
-    standings = {number: model["standing"] for number, model in models.items()}
-    most = models[told["named"]["as accurate as possible"]]
-    assert most["standing"] == max(standings.values())
-    quick = [n for n, model in models.items() if model["us_per_row"] <= 10]
-    fast = told["named"]["within 10 µs per row"]
-    assert standings.get(fast) == max((standings[n] for n in quick), default=None)
-    exact = models[told["named"]["exact"]]
-    assert exact["method"] in ("exact-coded", "kmaps.KernelSVC")
-    records = [r for r in read_records("tried") if r["method"] == exact["method"]]
-    assert exact["accuracy"] >= max(record["accuracy"] for record in records) - 0.1
-    shown = recommend(*GIVEN, "--out", "tried").stdout
-    for wanted, number in told["named"].items():
-        assert f"\n{wanted}: {number or 'none'}\n" in shown
-
-
 def test_a_command_runs_as_it_is_printed(tried):
     told = json.loads(Path("told.json").read_text())["recommended"]
     first = next(model for model in told if model["command"])
@@ -160,89 +141,6 @@ def test_a_command_runs_as_it_is_printed(tried):
     model = load_model(words[3])
     assert model.score(X, WORDS) > 0.9
     assert first["C"] == model.C
-
-
-def test_the_same_command_measures_nothing_again(tried):
-    before = Path("tried/records.jsonl").read_bytes()
-    done = recommend(*GIVEN, "--out", "tried")
-    assert Path("tried/records.jsonl").read_bytes() == before
-    assert done.stdout.startswith(
-        "90 rows of 64 features, 3 classes; of 90 63 trained on, 27 held out\n"
-        "18 models measured, 18 within the limits; no other model beats these, except named ones:\n"
-        "\n"
-        "   accuracy, %    95 % interval  train, s"
-    )
-    told = json.loads(Path("told.json").read_text())["recommended"]
-    for number, model in enumerate(told, 1):
-        name = "; ".join([model["name"], *model["warned"]])
-        command = f"    {model['command']}\n" if model["command"] else ""
-        assert f"\n{number}  {name}\n{command}    from kmaps import" in done.stdout
-        assert model["python"].replace("\n", "\n    ") in done.stdout
-
-
-def test_limits_leave_out_what_does_not_keep_them(tried):
-    records = read_records("tried")
-    median = int(np.median([record["storage_bytes"] for record in records]))
-    told = json.loads(recommend(*GIVEN, "--json", "--max-bytes", median, "--out", "tried").stdout)
-    assert 0 < told["within_limits"] < 18
-    assert all(model["storage_bytes"] <= median for model in told["recommended"])
-    told = recommend(*GIVEN, "--max-bytes", 2000, "--out", "tried", code=5).stderr
-    assert "none of 18 models is within --max-bytes 2000; the smallest stores " in told
-    us = sorted(1e6 * record["predict_s"] / record["n_test"] for record in records)[5]
-    told = json.loads(recommend(*GIVEN, "--json", "--max-us", us, "--out", "tried").stdout)
-    assert told["within_limits"] == 6
-    assert all(model["us_per_row"] <= us for model in told["recommended"])
-    done = recommend(*GIVEN, "--max-us", "1e-6", "--out", "tried", "--quiet", code=5)
-    assert done.stderr.startswith("error: none of 18 models is within --max-us 1e-06; ")
-    told = json.loads(recommend(*GIVEN, "--json", "--exact-only", "--out", "tried").stdout)
-    assert {m["method"] for m in told["recommended"]} <= {"exact-coded", "kmaps.KernelSVC"}
-    assert told["measured"] == 6
-
-
-def test_a_model_that_fails_is_told_and_the_others_go_on(tried, monkeypatch):
-    def refusing(model, *given, **options):
-        if model.kernel == "js":
-            raise ValueError("no js today")
-        return made(model, *given, **options)
-
-    made = classify._coded
-    monkeypatch.setattr(classify, "_coded", refusing)
-    done = recommend(*GIVEN, "--json", "--exact-only", "--rows", "60")
-    told = json.loads(done.stdout)
-    assert told["failed"] == {
-        "split 0 ovr js exact-coded": "ValueError: no js today",
-        "split 0 ovo js exact-coded": "ValueError: no js today",
-    }
-    assert told["measured"] == 4
-    assert "\nwarning: 2 of 6 models failed: split 0 ovr js exact-coded (ValueError" in done.stderr
-    assert "js" not in {model["kernel"] for model in told["recommended"]}
-    monkeypatch.setattr(classify, "_coded", None)
-    monkeypatch.setattr(third_party, "make", None)
-    done = recommend(*GIVEN, "--exact-only", "--rows", "60", "-q", code=3)
-    assert done.stderr.startswith("error: all 6 models failed; first error: TypeError: ")
-
-
-def test_of_a_sample_it_is_said_where_C_is_from(tried):
-    done = recommend(*GIVEN, "--exact-only", "--rows", "60", "-q")
-    assert done.stdout.startswith("90 rows of 64 features, 3 classes; of 60 42 trained on, 18 held")
-    assert done.stdout.endswith(
-        "C was chosen on the sample; -C auto chooses it again, on all rows.\n"
-    )
-
-
-def test_standard_input_and_labels_of_their_own(tried, monkeypatch, tmp_path):
-    monkeypatch.setenv("KMAPS_DATA_DIR", str(tmp_path / "cache"))
-    np.save("y.npy", Y)
-    content = "".join(",".join(map(str, row)) + "\n" for row in X).encode()
-    given = ["-", "--input-format", "csv", "--labels", "y.npy", "--exact-only", "--rows", "60"]
-    done = recommend(*given, "--json", "-q", input=content)
-    assert done.stderr == ""
-    told = json.loads(done.stdout)
-    assert (told["rows"], told["sample_rows"]) == (90, 60)
-    for model in (model for model in told["recommended"] if model["command"]):
-        given = " - model-", " --labels y.npy", " --input-format csv"
-        assert all(part in model["command"] for part in given)
-    assert not (tmp_path / "cache").exists()  # nothing of the sample stays
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 from cell_workers import Each
-from commands import kmaps, python, refused
+from commands import kmaps, refused
 
 from kmaps.bench.kinds.load import load
 from kmaps.bench.records.file import read_records
@@ -40,15 +40,6 @@ def fail_on_exact(cell):
     return succeed(cell)
 
 
-def warn(cell):
-    told = {
-        "linear": {"warnings": ["ConvergenceWarning: stopped at 1,000 passes"]},
-        "exact": {"n_skipped": 2, "warnings": ["UserWarning: of something else"]},
-        "homogeneous": {"warnings": ["UserWarning: 3 of 9 values were clamped to it"]},
-    }
-    return succeed(cell) | told[cell.row.method]
-
-
 def measure_by(monkeypatch, worker):
     monkeypatch.setattr(runner, "Measuring", lambda *given, **options: Each(worker))
 
@@ -75,14 +66,6 @@ def test_records_by_default_in_runs_and_the_table_alone_on_stdout(run):
     assert lines[2] == f"3/3  {CELLS[2]}: accuracy 50.00 %, 0:00 left"
 
 
-def test_a_second_run_does_nothing_and_says_so(run):
-    first = run("tiny.yaml", "--out", "here")
-    second = run("tiny.yaml", "--out", "here")
-    assert second.stderr == "nothing to do: all 3 cells are in here\n"
-    assert second.stdout == first.stdout
-    assert run("tiny.yaml", "--out", "here", "--quiet").stderr == ""
-
-
 def test_dry_run_lists_and_runs_nothing(run, monkeypatch):
     result = run("tiny.yaml", "--dry-run")
     assert result.stdout.splitlines() == [f"to do   {name}" for name in CELLS]
@@ -95,44 +78,6 @@ def test_dry_run_lists_and_runs_nothing(run, monkeypatch):
     run("tiny.yaml", code=3)
     listed = run("tiny.yaml", "--dry-run").stdout.splitlines()
     assert [line.split()[0] for line in listed] == ["done", "failed", "done"]
-
-
-@pytest.mark.skipif(not (ROOT / "results").exists(), reason="the installed package has no results")
-def test_dry_run_says_what_the_published_cells_took(run):
-    published = ROOT / "results" / "quickstart"
-    records = [r for r in read_records(published) if r["method"] == "exact"]
-    seconds = sum(r[name] for r in records for name in r if name.endswith("_s") and r[name])
-    peak = max(record["peak_bytes"] for record in records)
-    result = run("quickstart", "--only", "exact", "--dry-run")
-    counted, estimate = result.stderr.splitlines()
-    assert counted == "9 cells: 0 done, 0 failed, 9 to do, in runs/quickstart"
-    assert f"from the records of 9 of the 9 cells to do in {published}" in estimate
-    assert f": {seconds:.3g} s one after the other, at most {peak / 1e6:,.0f} MB" in estimate
-    partly = run("quickstart", "--only", "exact", "--set", "splits=4", "--dry-run")
-    assert "from the records of 9 of the 12 cells to do" in partly.stderr
-    assert run("quickstart", "--quiet", "--dry-run").stderr == ""
-
-
-@pytest.mark.parametrize(
-    ("patterns", "methods"),
-    [
-        (["homogeneous, r = 3"], ["homogeneous"]),
-        (["*order=1", "linear"], ["linear", "homogeneous"]),
-        (["*"], ["linear", "exact", "homogeneous"]),
-    ],
-)
-def test_only_some_rows(run, patterns, methods):
-    given = [word for pattern in patterns for word in ("--only", pattern)]
-    run("tiny.yaml", *given)
-    assert [record["method"] for record in read_records("runs/tiny")] == methods
-    again = run("tiny.yaml", *given).stderr
-    assert again == f"nothing to do: all {len(methods)} cells are in runs/tiny\n"
-
-
-def test_rows_one_after_the_other_are_one_run(run):
-    run("tiny.yaml", "--only", "exact")
-    assert "exact" not in run("tiny.yaml", "--only", "linear").stdout
-    assert run("tiny.yaml").stderr.startswith(f"1/1  {CELLS[2]}")
 
 
 def test_changed_keys_are_another_run(run):
@@ -164,41 +109,6 @@ def test_changed_keys_are_another_run(run):
 )
 def test_mistakes_are_one_line_and_make_no_folder(run, arguments, message):
     assert message in refused("run", *arguments.split())
-
-
-def test_lines_and_tables_mark_what_the_records_warn_of(run, monkeypatch):
-    measure_by(monkeypatch, warn)
-    result = run("tiny.yaml")
-    lines = [line.split(", ")[0] for line in result.stderr.splitlines()]
-    said = (
-        "the solver stopped at its limit of passes",
-        "images that cannot be used were left out",
-        "values outside the range fitted on were clamped to it",
-    )
-    assert lines == [
-        f"{n}/3  {cell}: accuracy 50.00 % ({words})"
-        for n, (cell, words) in enumerate(zip(CELLS, said, strict=True), 1)
-    ]
-    for sign in ("50.00 ¶", "50.00 ¤", "50.00 §*"):
-        assert sign in result.stdout
-    assert "¤ images that cannot be used were left out in some cell" in result.stdout
-
-
-CLAIM = """about: What one would like to know.
-claims:
-  - {id: as-exact, text: The map does what the kernel does., left: {method: homogeneous},
-     right: {method: exact}, relation: about, by: 1}
-"""
-
-
-def test_the_page_of_a_user_s_experiment_has_what_it_is_about_and_its_claims(run):
-    Path("tiny.yaml").write_text(TEXT + CLAIM)
-    run("tiny.yaml", "--threads", "1")
-    Path("tiny.yaml").unlink()
-    kmaps("report", "runs/tiny")
-    page = Path("runs/tiny/README.md").read_text()
-    assert "\n\nWhat one would like to know.\n\n    kmaps run tiny.yaml --threads 1\n\n" in page
-    assert "| as-exact | The map does what the kernel does. |" in page
 
 
 OWN = """\
@@ -256,36 +166,6 @@ def test_claims_that_are_added_after_a_run_are_judged_from_its_records(run):
     assert "kmaps report" not in run("own.yaml", "--out", "ours").stderr
 
 
-def test_experiments_that_come_with_kmaps_are_not_kept_beside_the_records(run):
-    run("quickstart", "--only", "linear")
-    assert not Path("runs/quickstart/experiment.yaml").exists()
-    run("quickstart", "--only", "linear", "--set", "splits=1")
-    kept = Path("runs/quickstart-splits-1/experiment.yaml").read_text()
-    assert "splits: 1\n" in kept
-    assert "base:" not in kept  # they name no files
-
-
-def test_dry_run_needs_neither_the_data_nor_a_solver(tmp_path):
-    path = tmp_path / "tiny.yaml"
-    path.write_text(TEXT.replace("digits", "mnist"))
-    program = f"""
-import sys
-from kmaps.cli.main import cli
-cli(["run", {str(path)!r}, "--dry-run"], standalone_mode=False)
-heavy = {{"matplotlib", "liblinear", "libsvm", "rich", "kmaps.svm", "kmaps.bench.work.classify"}}
-sys.exit(" ".join(heavy & set(sys.modules)) or 0)
-"""
-    shown = python("-c", program, KMAPS_DATA_DIR=str(tmp_path / "empty"))
-    assert shown.splitlines() == [f"to do   {name}" for name in CELLS]
-
-
-def test_that_all_has_to_be_compiled_is_said(run):
-    Path("compiled/loop.nbi").unlink()
-    told = "compiling the loops, once, outside all times (see `kmaps warmup`)\n"
-    assert run("tiny.yaml").stderr.startswith(f"{told}1/3 ")
-    assert run("tiny.yaml", "--quiet").stderr == ""
-
-
 def test_failed_cells_exit_3_with_one_line_after_the_table(run, monkeypatch):
     measure_by(monkeypatch, fail_on_exact)
     result = run("tiny.yaml", "--quiet", code=3)
@@ -301,16 +181,6 @@ def test_failed_cells_exit_3_with_one_line_after_the_table(run, monkeypatch):
     measure_by(monkeypatch, fail_on_exact)
     fast = run("tiny.yaml", "--out", "fast", "--quiet", "--fail-fast", code=3).stderr
     assert "1 of 3 cells failed, 1 not run: split 0 ovo chi2 exact" in fast
-
-
-def test_mistakes_in_the_experiment_all_at_once(run):
-    Path("tiny.yaml").write_text(TEXT.replace("chi2", "chi").replace("order", "ordr"))
-    result = run("tiny.yaml", code=2)
-    assert result.stdout == ""
-    kernel, key = result.stderr.splitlines()
-    assert "tiny.yaml:3:11: kernels[0]: unknown kernel 'chi', did you mean 'chi2'? (kno" in kernel
-    assert key == "tiny.yaml:6:27: maps[0].ordr: unknown key, did you mean 'order'?"
-    assert not Path("runs").exists()
 
 
 def test_missing_data_is_exit_4_and_writes_nothing(run, monkeypatch, tmp_path):

@@ -49,17 +49,6 @@ def test_a_pipe_that_stalls_is_waited_for_until_ctrl_c():
     assert os.listdir() == []
 
 
-def test_a_pipe_that_goes_on_after_a_while_is_read_whole():
-    with started(*ENCODE, stdin=subprocess.PIPE) as process:
-        for line in CSV.splitlines(keepends=True):
-            process.stdin.write(line)
-            process.stdin.flush()
-            time.sleep(0.2)
-        process.stdin.close()
-        assert process.wait(60) == 0, process.stderr.read()
-    assert np.load("out.npy").shape == (2, 6)
-
-
 def packed(form):
     """Return some rows as bytes of a format."""
     stream, X = io.BytesIO(), np.arange(1.0, 13.0).reshape(4, 3)
@@ -77,18 +66,6 @@ def test_a_pipe_that_ends_early_is_refused(form):
         given = ["encode", "-", "out.npy", "--input-format", form]
         assert refused(*given, input=whole[:size]).startswith("standard input: ")
     kmaps(*given, input=whole)
-
-
-@pytest.mark.parametrize(("form", "row"), [("csv", "0.25,0.5"), ("svm", "1 1:0.25 2:0.5")])
-def test_a_table_that_ends_within_a_number_is_warned_of(form, row):
-    given = ["encode", "-", "out.npy", "--input-format", form, "--force"]
-    told = "warning: standard input ends within a line; it may have been cut off\n"
-    assert kmaps(*given, input=f"{row}\n{row}").stderr.count(told) == 1
-    assert told not in kmaps(*given, input=f"{row}\n{row}\n").stderr
-    if form == "csv":
-        assert kmaps(*given, input="0.25,0.5\n0.25", code=2).stderr == (
-            f"{told}error: standard input:2: has 1 columns, the first line has 2\n"
-        )
 
 
 @pytest.mark.parametrize("closed", [0, 1])

@@ -3,8 +3,6 @@
 import csv
 import io
 import json
-import os
-import sys
 from functools import partial
 from pathlib import Path
 
@@ -20,10 +18,8 @@ from tests.bench.sample_records import record
 
 CELLS = [record(key=str(i), split=i, accuracy=0.9, train_s=2.0, cpu="a") for i in range(2)]
 FILES = {"run/records.jsonl": CELLS}
-
 table = partial(kmaps, "table")
 write = partial(write_records, path="run/records.jsonl")
-
 SHOWN = ("accuracy", "time", "convert", "storage")
 
 
@@ -40,27 +36,6 @@ def test_the_table_goes_to_standard_output_in_any_form(path):
     assert json.loads(table(path, "--json").stdout)[0]["mean"] == pytest.approx(0.9)
 
 
-def test_measures():
-    assert table("run", "--measure", "train").stdout == rendered(CELLS, measures=["train"])
-    several = table("run", "--measure", "train", "--measure", "accuracy", "--format", "csv")
-    lines = list(csv.DictReader(io.StringIO(several.stdout)))
-    assert {line["measure"] for line in lines} == {"accuracy", "train"}
-    every = table("run", "--measure", "all", "--format", "csv").stdout
-    assert len(every.splitlines()) > 10
-
-
-def test_the_kind_says_what_is_shown_unasked():
-    write([cell | {"protocol": {"train_per_class": 3, "test_per_class": 2}} for cell in CELLS])
-    assert "accuracy per class, %" in table("run").stdout
-    toy = {"kind": "toy", "setting": "disc in a square", "dataset": "", "reduction": "", "dim": 9}
-    write([cell | toy for cell in CELLS[:1]])
-    titles = [line for line in table("run").stdout.splitlines() if line.startswith("disc")]
-    assert [title.split(": ")[1].split(";")[0] for title in titles] == [
-        "accuracy, %",
-        "encoded columns",
-    ]
-
-
 @pytest.mark.parametrize(
     ("args", "message"),
     [
@@ -74,17 +49,6 @@ def test_the_kind_says_what_is_shown_unasked():
 )
 def test_what_cannot_be_shown_is_refused_in_one_line(args, message):
     assert message in refused("table", "run", *args.split())
-
-
-def test_out_writes_a_new_file_and_nothing_else():
-    assert table("run", "--format", "md", "-o", "table.md").output == ""
-    assert Path("table.md").read_text() == rendered(CELLS, "md")
-    message = "table.md: exists already; choose another name, or pass --force"
-    assert refused("table", "run", "-o", "table.md") == message
-    assert Path("table.md").read_text() == rendered(CELLS, "md")
-    table("run", "-o", "table.md", "--force")
-    assert Path("table.md").read_text() == rendered(CELLS)
-    assert sorted(os.listdir()) == ["run", "table.md"]
 
 
 def test_times_of_different_machines_are_warned_of():
@@ -132,12 +96,6 @@ def test_parquet_has_the_types_whatever_the_values():
     assert (kinds["dirty"], kinds["error"]) == ("boolean", "string")
     sent = table("run", "--records", "--format", "parquet", "-o", "-").stdout_bytes
     assert sent == Path("all.parquet").read_bytes()
-
-
-def test_parquet_without_pyarrow_says_how(monkeypatch):
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
-    told = refused("table", "run", "--records", "--format", "parquet", "-o", "all.parquet")
-    assert told == "parquet needs pyarrow, which is not installed: pip install pyarrow"
 
 
 def test_differences_to_a_row():

@@ -13,7 +13,6 @@ from sklearn.metrics import r2_score
 
 from kmaps import (
     CodedSVC,
-    CodedSVCCV,
     CodedSVR,
     RandomFeatureSVC,
     SplineMap,
@@ -21,15 +20,13 @@ from kmaps import (
     load_model,
 )
 from kmaps.io import LabelledRows, data_digest, open_reader
-from kmaps.models import along_c, choose_along_path, cross_validate
+from kmaps.models import choose_along_path
 from kmaps.models.choice import stratified_sample
-from tests.faults.forked import Forked
 
 RNG = np.random.default_rng(0)
 X = RNG.gamma(1.0, size=(90, 6)).astype(np.float32)
 X[X < 0.5] = 0
 Y = np.digitize(X[:, 0] + X[:, 1] + RNG.normal(0, 0.2, 90), [1, 2])
-WORDS = np.array(["low", "middle", "high"])[Y]
 FILES = {"in.npy": X, "y.npy": Y}
 OURS = "in.npy", "m.npz", "--labels", "y.npy"
 
@@ -90,21 +87,6 @@ def test_a_parameter_of_a_map_that_is_called_like_an_option_of_the_model():
     np.testing.assert_array_equal(scores, expected.decision_function(X))
 
 
-def test_labels_and_scores_are_those_of_the_model():
-    np.save("words.npy", WORDS)
-    result = train("in.npy", "m.npz", "--labels", "words.npy", "-C", "3")
-    assert result.stdout.startswith("90 rows of 6 features, 3 classes: 1.3 kB of codes, ")
-    assert "trained with C = 3 in " in result.stdout
-    expected = CodedSVC(C=3.0).fit(X, WORDS)
-    predicted = expected.predict(X)
-    result = kmaps("predict", "m.npz", "in.npy", "out.csv", "--labels", "words.npy")
-    right = int(np.sum(predicted == WORDS))
-    assert result.stdout == f"accuracy {100 * right / 90:.2f} % ({right} of 90)\n"
-    assert Path("out.csv").read_text().split() == predicted.tolist()
-    kmaps("predict", "m.npz", "in.npy", "scores.npy", "--scores")
-    np.testing.assert_array_equal(np.load("scores.npy"), expected.decision_function(X))
-
-
 def test_formats_give_the_same_model_and_labels():
     dump_svmlight_file(X, Y, "in.svm", zero_based=False)
     sp.save_npz("in.npz", sp.csr_matrix(X))
@@ -126,43 +108,6 @@ def test_formats_give_the_same_model_and_labels():
     dump_svmlight_file(X, np.full(90, -1), "unknown.svm", zero_based=False)
     result = kmaps("predict", "m.npz", "unknown.svm", "out.npy", "--json")
     assert json.loads(result.stdout)["accuracy"] is None
-
-
-def test_blocks_do_not_matter():
-    """One row a block; a map that learns has the range of all rows, whatever its sample."""
-    big = np.tile(X, (700, 1))[:, :3]
-    big[-1] = 99
-    np.save("big.npy", big)
-    np.save("ys.npy", np.tile(Y, 700))
-    options = "--labels", "ys.npy", "--map", "spline", "--tol", "0.01", "-C", "1e-4"
-    train("big.npy", "a.m", *options, "--memory", "1")
-    train("big.npy", "b.m", *options, "--memory", "100")
-    few = CodedSVC.load("a.m"), CodedSVC.load("b.m")
-    np.testing.assert_array_equal(*(model.decision_function(X[:, :3]) for model in few))
-    whole = CodedSVC(SplineMap(), C=1e-4, tol=0.01).fit(big, np.tile(Y, 700))
-    np.testing.assert_array_equal(few[0].levels_, whole.levels_)
-    kmaps("predict", "a.m", "big.npy", "p.npy", "--memory", 1)
-    np.testing.assert_array_equal(np.load("p.npy"), few[0].predict(big))
-
-
-@pytest.mark.parametrize(
-    ("rule", "folds", "seed"), [("path", 3, 0), ("auto", 3, 0), ("10,0.001,1", 5, 3)]
-)
-def test_c_is_chosen_by_cross_validation(rule, folds, seed):
-    options = "-C", rule, "--folds", folds, "--seed", seed
-    told = json.loads(train(*OURS, *options, "--json").stdout)
-    Cs = rule if rule.isalpha() else [10, 0.001, 1]
-    expected = CodedSVCCV(C=Cs, cv=folds, random_state=seed).fit(X, Y)
-    assert [tried["C"] for tried in told["cv"]] == list(expected.choice_.grid)
-    assert [tried["accuracy"] for tried in told["cv"]] == list(expected.choice_.accuracies)
-    model = load_model("m.npz")
-    assert told["C"] == model.C == expected.C_
-    np.testing.assert_array_equal(model.decision_function(X), expected.decision_function(X))
-    assert told["duality_gap"] <= 1e-3
-    facts = {"rows": 90, "features": 6, "classes": 3, "folds": folds}
-    assert told.items() >= facts.items()
-    line = f"C = {told['C']:g}: {100 * max(expected.choice_.accuracies):.2f} % in {folds}-fold "
-    assert f"{line}cross-validation, chosen\n" in train(*OURS, *options, "--force").stdout
 
 
 def test_rows_are_held_out():
@@ -211,18 +156,6 @@ def test_a_model_says_when_by_which_version_and_on_what_it_was_trained(monkeypat
     assert abs(datetime.fromisoformat(written) - datetime.now(UTC)) < timedelta(minutes=5)
 
 
-def test_folds_measure_a_single_c():
-    options = *OURS, "--folds", "5"
-    told = json.loads(train(*options, "--json").stdout)
-    rows = CodedSVC().prepare_rows(LabelledRows(open_reader("in.npy"), Y))
-    choice = cross_validate(lambda of: along_c(CodedSVC(), rows.take(of), Y[of]), [1], Y, cv=5)
-    assert told["cv"] == [{"C": 1, "accuracy": choice.accuracies[0]}]
-    assert told["folds"] == 5
-    line = f"C = 1: {100 * told['cv'][0]['accuracy']:.2f} % in 5-fold cross-validation\n"
-    assert line in train(*options, "--force").stdout
-    assert "cross-validation" not in train(*OURS, "--force").stdout
-
-
 def test_what_cannot_be_trained_on():
     np.save("short.npy", Y[:80])
     np.save("one.npy", np.zeros(90, int))
@@ -262,43 +195,6 @@ def test_what_cannot_be_trained_on():
         "--set tol": "'tol': expected NAME=VALUE",
     }.items():
         assert message in train(*OURS, *options.split(), code=2).stderr
-
-
-def test_what_cannot_be_predicted():
-    train(*OURS)
-    Path("cut.npz").write_bytes(Path("m.npz").read_bytes()[:-20])
-    with np.load("m.npz") as file:
-        newer = dict(file)
-    header = json.loads(newer["header"].tobytes()) | {"version": 9}
-    np.savez("other.npz", **newer | {"header": np.frombuffer(json.dumps(header).encode(), "u1")})
-    damaged = "is no kmaps model, or is damaged (cut off?); train and save it again"
-    for arguments, message in {
-        "cut.npz in.npy o.npy": f"cut.npz: {damaged}",
-        "in.npy in.npy o.npy": f"in.npy: {damaged}",
-        "other.npz in.npy o.npy": "other.npz: has a model of version 9, but this kmaps reads the",
-        "m.npz in.npy y.npy": "y.npy: exists already; choose another name, or pass --force",
-        "m.npz in.npy m.npz --force": "m.npz: is the input too; choose another name for OUT",
-        "m.npz in.npy - --json": "--json: standard output is for the labels; name a file for OUT",
-    }.items():
-        assert refused("predict", *arguments.split()).startswith(message)
-
-
-@pytest.mark.slow
-def test_memory_is_bounded_by_the_codes(tmp_path):
-    """376 MB of features, 47 MB of codes: held as floats they would break the limit."""
-    n, block = 60_000, RNG.random((1000, 784))
-    block[:, 0] = np.arange(1000) % 2 + block[:, 0] / 10
-    np.lib.format.open_memmap("big.npy", "w+", "<f8", (n, 784)).reshape(-1, 1000, 784)[:] = block
-    np.save("labels.npy", np.arange(n) % 2)
-    with Forked() as forked:
-        for command in (
-            "train big.npy m.npz --labels labels.npy -C 1e-4 --json",
-            "predict m.npz big.npy out.npy",
-        ):
-            done = forked.run(tmp_path, command.split())
-            assert (done.code, done.stderr) == (0, "")
-            assert done.peak_kb < 400_000
-    assert (np.load("out.npy") == np.load("labels.npy")).all()
 
 
 NUMBERS = X.sum(axis=1) + RNG.normal(0, 0.1, 90)

@@ -1,15 +1,11 @@
 """``kmaps warmup``, and that compiling is said once and is no part of a time."""
 
-import json
-from contextlib import contextmanager
-from pkgutil import resolve_name
-
 import numpy as np
 import pytest
 from commands import kmaps
 from numba import njit
 
-from kmaps.cli.compiling import Compiled, watched
+from kmaps.cli.compiling import watched
 from kmaps.svm import CodedSVC
 
 
@@ -39,14 +35,6 @@ def test_what_compiles_is_counted_and_told_once():
     assert compiled.loops == 4
 
 
-def test_a_loop_inside_another_takes_no_time_of_its_own(monkeypatch):
-    ticks = iter(range(100))
-    monkeypatch.setattr("kmaps.cli.compiling.perf_counter", lambda: next(ticks))
-    with watched() as compiled:
-        fresh_loop()(1)
-    assert (compiled.loops, compiled.seconds) == (2, 1)
-
-
 @pytest.fixture
 def folder(_in_a_folder):
     np.save("x.npy", np.random.default_rng(0).random((40, 3), np.float32))
@@ -65,58 +53,6 @@ def test_compiling_is_said_and_quiet_says_nothing(folder, monkeypatch):
     monkeypatch.setattr(CodedSVC, "fit", fit)
     assert kmaps(*TRAIN).stderr == "compiling the loops, once (see `kmaps warmup`)\n"
     assert kmaps(*TRAIN, "--quiet", "--force").stderr == ""
-
-
-@pytest.mark.parametrize(
-    ("where", "arguments"),
-    [
-        ("kmaps.bench.work.errors.approximate", ["error", "--range", "0:3", "--integers"]),
-        ("kmaps.features.Extractor.fill_cache", ["features", "digits", "--features", "intensity"]),
-        ("kmaps.models.explanation", ["explain", "m.npz"]),
-    ],
-)
-def test_commands_without_models_of_their_own_say_it_too(folder, monkeypatch, where, arguments):
-    CodedSVC().fit(np.load("x.npy"), np.load("y.npy")).save("m.npz")
-    monkeypatch.setenv("KMAPS_DATA_DIR", "cache")
-    package, _, name = where.rpartition(".")
-    owner = resolve_name(package)
-    real = getattr(owner, name)
-
-    def compiles(*given, **options):
-        fresh_loop()(1)
-        return real(*given, **options)
-
-    monkeypatch.setattr(owner, name, compiles)
-    assert "compiling the loops, once (see `kmaps warmup`)\n" in kmaps(*arguments).stderr
-
-
-def test_compiling_is_not_counted_as_predicting(folder, monkeypatch):
-    CodedSVC().fit(np.load("x.npy"), np.load("y.npy")).save("m.npz")
-
-    @contextmanager
-    def watched(begun=None, **_):
-        yield Compiled(1, 1000.0)
-
-    monkeypatch.setattr("kmaps.cli.compiling.watched", watched)
-    told = json.loads(kmaps("predict", "m.npz", "x.npy", "p.npy", "--json").stdout)
-    assert told["predict_s"] < -900
-
-
-def test_compiling_is_not_counted_as_training(folder, monkeypatch):
-    compiled = Compiled()
-
-    @contextmanager
-    def compiling(quiet):
-        yield compiled
-
-    def fit(self, *given, **options):
-        compiled.seconds += 1000
-        return real_fit(self, *given, **options)
-
-    real_fit = CodedSVC.fit
-    monkeypatch.setattr("kmaps.cli.train.compiling", compiling)
-    monkeypatch.setattr(CodedSVC, "fit", fit)
-    assert json.loads(kmaps(*TRAIN).stdout)["train_s"] < -900
 
 
 def test_warmup_leaves_nothing_to_compile(monkeypatch):
