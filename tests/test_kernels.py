@@ -54,13 +54,6 @@ def test_signature_is_the_kernel_on_a_ratio(name):
     assert KERNELS[name].signature(0.0) == 1
 
 
-@pytest.mark.parametrize("name", KERNELS)
-def test_signature_at_large_ratios_is_finite(name):
-    with np.errstate(all="raise", under="ignore"):
-        far = KERNELS[name].signature(np.array([-2000.0, -800.0, 800.0, 2000.0]))
-    assert np.all(far == (1 if name == "hellinger" else pytest.approx(0, abs=1e-100)))
-
-
 @pytest.mark.parametrize("name", WITH_DENSITY)
 @pytest.mark.parametrize("lam", [0.3, 1.0, 2.7, 7.0])
 def test_signature_is_the_fourier_integral_of_the_spectrum(name, lam):
@@ -69,15 +62,6 @@ def test_signature_is_the_fourier_integral_of_the_spectrum(name, lam):
     # whose spectrum falls like 1/ω² only.
     integral, _ = quad(kernel.spectrum, 0, np.inf, weight="cos", wvar=lam, epsabs=1e-11)
     assert 2 * integral == pytest.approx(float(kernel.signature(lam)), abs=2e-13)
-
-
-@pytest.mark.parametrize("name", WITH_DENSITY)
-def test_spectrum_is_a_density(name):
-    omega = np.linspace(-6, 6, 1001)
-    spectrum = KERNELS[name].spectrum(omega)
-    assert np.all(spectrum > 0)
-    np.testing.assert_allclose(spectrum, spectrum[::-1])
-    assert 2 * quad(KERNELS[name].spectrum, 0, np.inf)[0] == pytest.approx(1, abs=3e-14)
 
 
 def test_hellinger_spectrum_is_a_dirac():

@@ -11,11 +11,9 @@ import yaml
 from kmaps.bench.kinds import KINDS
 from kmaps.cli.main import COMMANDS, cli
 from kmaps.maps import MAPS
-from kmaps.svm import LOSSES
 from tests.faults.writing import COMMANDS as WRITING
 
 ROOT = Path(__file__).resolve().parent.parent
-
 FIGURES_ONLY = {"error", "recommend"}
 """They replace figures alone, by the code of `kmaps plot`, which is disturbed."""
 
@@ -68,8 +66,3 @@ def test_every_kind_has_an_experiment_and_a_test():
         assert f"kinds.{module}" in known or f'"{name}"' in known or f"kind: {name}" in known, (
             f"write tests/bench/kinds/test_{module}.py"
         )
-
-
-def test_every_loss_says_what_it_is():
-    for name, loss in LOSSES.items():
-        assert loss.__doc__, f"kmaps/svm/losses.py: {name} has no docstring with its formula"

@@ -1,6 +1,5 @@
 """The package is what the folders say, in both ways of installing it."""
 
-import json
 import re
 import subprocess
 import sys
@@ -55,37 +54,6 @@ def test_the_oldest_versions_are_the_lower_bounds():
     }
 
 
-def test_the_conda_recipe_is_that_of_this_version():
-    recipe = (ROOT / "packaging" / "meta.yaml").read_text()
-    assert f'version = "{PROJECT["version"]}"' in recipe
-    needed = {line.replace("matplotlib>", "matplotlib-base>") for line in PROJECT["dependencies"]}
-    needed |= {"python" + PROJECT["requires-python"]}
-    listed = re.findall(r"^    - (\S+) (>=\S+)$", recipe, re.MULTILINE)
-    assert {name + bound for name, bound in listed} == needed
-
-
-LOCKED = re.compile(r"^([a-z0-9-]+)==(\S+) \\\n((?: +--hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", re.M)
-
-
-def test_the_lock_file_has_the_versions_of_the_published_runs():
-    text = (ROOT / "requirements-published.txt").read_text()
-    locked = {name: version for name, version, _ in LOCKED.findall(text)}
-    assert len(locked) == text.count("==")
-    assert "://" not in text
-    extras = ("images", "comparison", "parquet")
-    parts = [PROJECT["optional-dependencies"][name] for name in extras]
-    needed = [*PROJECT["dependencies"], *chain.from_iterable(parts)]
-    assert {line.split(">=")[0] for line in needed} <= locked.keys()
-    [vlfeat] = LOCKED.findall((ROOT / "requirements-vlfeat.txt").read_text())
-    locked[vlfeat[0]] = vlfeat[1]
-    for path in (ROOT / "results").rglob("records.jsonl"):
-        for line in path.read_text().splitlines():
-            versions = json.loads(line)["versions"]
-            for name in ("kmaps", "kmaps-svm"):  # rows of a method of kmaps have the second too
-                versions.pop(name, None)
-            assert versions == {name: locked[name] for name in versions}, path
-
-
 SHOW = "import kmaps.cli.main, kmaps.datasets, kmaps.experiments as e; print(e.__file__)"
 
 
@@ -124,31 +92,3 @@ def test_wheel_holds_all_modules_and_yaml_files(wheel):
                 expected = name if folder == "kmaps" else f"kmaps/{name}"
                 assert expected in inside, f"{expected} is not in the wheel"
     assert not [name for name in inside if name.startswith(("cli/", "tests/", "results/"))]
-
-
-@pytest.mark.slow
-def test_wheel_works_when_unpacked(wheel, tmp_path):
-    zipfile.ZipFile(wheel).extractall(tmp_path)
-    run = [sys.executable, "-c", f"import sys; sys.path.insert(0, {str(tmp_path)!r}); {SHOW}"]
-    shown = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
-    assert Path(shown.strip()) == tmp_path / "kmaps" / "experiments" / "__init__.py"
-
-
-def test_the_packages_of_contributing_are_those_on_disk():
-    text = (ROOT / "CONTRIBUTING.md").read_text()
-    named = set(re.findall(r"^\| `(kmaps/[\w/]+)(?:\.py)?` \|", text, re.MULTILINE))
-    packages = {str(at.parent.relative_to(ROOT)) for at in (ROOT / "kmaps").rglob("*/__init__.py")}
-    modules = {
-        str(path.with_suffix("").relative_to(ROOT)) for path in (ROOT / "kmaps").glob("[!_]*.py")
-    }
-    kinds = {name for name in packages if name.startswith("kmaps/bench/kinds/")}
-    there = (packages | modules) - {"kmaps/bench"} - kinds
-    assert named == there, f"CONTRIBUTING.md: the table of packages misses {there - named}"
-
-
-def test_make_shows_what_pip_does(tmp_path):
-    make = ["make", "-n", "run", f"VENV={tmp_path}/venv"]
-    shown = subprocess.run(make, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    (line,) = (line for line in shown.splitlines() if "pip install" in line)
-    assert "--quiet" not in line
-    assert line.endswith(">&2")  # what `make run` prints is the table

@@ -17,8 +17,6 @@ import pytest
 from commands import kmaps_in
 from sklearn.datasets import dump_svmlight_file
 
-from kmaps.bench.kinds import KINDS
-from kmaps.bench.kinds.load import parse
 from kmaps.bench.records.file import read_records
 from kmaps.bench.records.measures import MEASURES
 from kmaps.bench.records.row import Row
@@ -26,8 +24,6 @@ from kmaps.bench.records.row import Row
 ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text()
 USER_DATA = (ROOT / "docs" / "user-data.md").read_text()
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
-EXPERIMENTS = (ROOT / "experiments" / "README.md").read_text()
 
 
 def write_user_data(folder):
@@ -91,23 +87,6 @@ def test_commands_run(tmp_path):
 
 
 @pytest.mark.slow
-def test_the_first_steps_lead_to_a_model(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    text = (ROOT / "docs" / "start.md").read_text()
-    kmaps = kmaps_in(tmp_path)
-    said = ""
-    for language, block in re.findall(r"```(python|sh)\n(.*?)```", text, re.DOTALL):
-        if language == "python":
-            exec(block, {})
-            continue
-        for line in block.splitlines():
-            said += kmaps(*shlex.split(line)[1:]).stdout
-    assert re.search(r"accuracy\D+(9\d\.\d|0\.9)", said), said
-    for page in ("digits", "evaluation"):
-        assert (tmp_path / f"{page}.html").read_text().startswith("<!doctype html>")
-
-
-@pytest.mark.slow
 def test_the_quickstart_is_no_worse_than_the_baseline(tmp_path):
     kmaps = kmaps_in(tmp_path)
     done = kmaps("run", "quickstart")
@@ -121,26 +100,6 @@ def test_the_quickstart_is_no_worse_than_the_baseline(tmp_path):
     better = [r | {"accuracy": min(1.0, r["accuracy"] + 0.02)} for r in read_records(ours)]
     (tmp_path / "better.jsonl").write_text("".join(json.dumps(r) + "\n" for r in better))
     kmaps("check", ours, "--against", "better.jsonl", code=1)
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_make_targets_and_links_exist(page):
-    text = page.read_text()
-    makefile = (ROOT / "Makefile").read_text()
-    assert "$(BIN)/pip install --editable '.[dev]' >&2\n" in makefile  # it takes minutes: not quiet
-    for target in set(re.findall(r"\bmake ([a-z-]+)\b(?= {2,}#|`)", text)):
-        assert re.search(rf"^{target}:", makefile, re.MULTILINE), f"make {target}"
-    for link in re.findall(r"\]\((?!http)([^)#]+)\)", text):
-        assert (page.parent / link).exists(), link
-
-
-def test_experiments_named_are_packaged():
-    from kmaps.bench.paper.entries import packaged
-
-    page = (ROOT / "docs" / "experiments.md").read_text()
-    table = page.split("| experiment | what it measures |")[1].split("\n\n")[0]
-    named = set(re.findall(r"`([a-z0-9-]+)`", table))
-    assert named == set(packaged())
 
 
 def test_the_one_table_of_results_is_the_published_scaling():
@@ -185,14 +144,3 @@ def measured(record, columns):
         return sum(record[column] for column in columns)
     lines = [line["seconds"] for line in record["repeats"]]
     return median(sum(line[column] for column in columns) for line in lines)
-
-
-def test_examples_are_valid():
-    kinds = [parse(one).kind for one in re.findall(r"```yaml\n(.*?)```", EXPERIMENTS, re.DOTALL)]
-    assert {"classification", "scaling", "random-features", "pairs", "trade-off"} <= set(kinds)
-
-
-def test_every_key_is_described():
-    for kind in KINDS.values():
-        for key in kind.model.model_fields:
-            assert f"`{key}`" in EXPERIMENTS or f"`{key}:" in EXPERIMENTS, key
