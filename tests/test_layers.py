@@ -84,7 +84,7 @@ ROOMS["__init__"] = set()  # it loads its public names when they are asked for
 FLOORS = {
     "codes": "codebook < levels table < quantizer",
     "maps": "grids frequencies version parameters < fitted_grid capabilities < signatures < base "
-    "< ranged < * < generalized < registry",
+    "periods < ranged < * < generalized < registry",
     "maps/lowdim": "cosines lp < target < continuous < selection < optimal < table < solve box "
     "< transformer joint",
     "svm": "losses clib model_file training_gram < reduction < learner onnx_heads stored "

@@ -15,9 +15,9 @@ rectangular one repeats only the piece of the signature inside one period,
 \cos(jL\lambda)\,d\lambda`, with negative values cut to zero (hkm Sect. 5.1).
 """
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,8 +28,10 @@ from kmaps.kernels import Kernel
 from kmaps.maps import signatures
 from kmaps.maps.base import AdditiveMap
 from kmaps.maps.grids import LogGrid, grid_of_waves
-from kmaps.maps.parameters import OPTIMAL, Window, check_homogeneous
+from kmaps.maps.parameters import Period, Window, check_homogeneous
+from kmaps.maps.periods import tabulated_period
 from kmaps.matrices import AnyMatrix, ratio_of_sizes
+from kmaps.mercer import kernel_name
 
 
 @dataclass(eq=False, repr=False)
@@ -54,10 +56,15 @@ class HomogeneousMap(AdditiveMap):
         n ≥ 0, the number of harmonics; each feature gets r = 2n+1 outputs.
     window : {"rectangular", "uniform"}
         How the discrete spectrum is made from the continuous one.
-    period : float or "optimal", optional
-        Λ > 0 in units of log x; by default the published fit for kernel, window and order, and
-        the best one for values of any range where there is none. "optimal" takes the best one for
-        the range of the data, from the smallest to the largest value that is not zero.
+    period : float, {"auto", "optimal", "published"} or None
+        The period Λ > 0 in units of log x. None or "published": the published fit for kernel,
+        window and order (hkm Sect. 5.1), or where there is none the period with the least largest
+        error on [0, 1]². "auto": up to order 12 the period with the least root mean square error on
+        {0, …, 255}² among those that serve rows of published datasets as well as the published one
+        (the page *Periods* has the table), else the published one; then even orders of chi2 and js
+        gain nothing over the odd order below with the rectangular window, and a warning says so.
+        "optimal": the period with the least largest error for the range of the data, from the
+        smallest to the largest value that is not zero.
     gamma : float
         Degree of homogeneity, > 0: the map approximates :math:`(xy)^{\gamma/2}\mathcal{K}`.
 
@@ -97,32 +104,49 @@ class HomogeneousMap(AdditiveMap):
     kernel: str | Callable | Kernel = "chi2"
     order: int = 1
     window: Window = "rectangular"
-    period: float | Literal["optimal"] | None = None
+    period: float | Period | None = None
     gamma: float = 1.0
 
     @property
     def learns_from_data(self) -> bool:
         """Whether the period comes from the range of the data."""
-        return self.period == OPTIMAL
+        return self.period == "optimal"
 
     def _fit_curve(self, X: AnyMatrix) -> None:
         check_homogeneous(self)
         kernel = signatures.homogeneous_kernel(self.kernel)
         self.period_ = self._period_on(X, kernel)
         self.spectrum_ = signatures.discrete_spectrum(kernel, self.order, self.period_, self.window)
+        if self.period == "auto" and kernel.name != "hellinger":
+            self._warn_of_lost_outputs()
 
     def _period_on(self, X: AnyMatrix, kernel: Kernel) -> float:
-        if self.period is None:
-            return signatures.default_period(kernel, self.order, self.window)
-        if self.period != OPTIMAL:
+        if self.period == "optimal":
+            ratio = ratio_of_sizes(X)
+            if ratio is None:
+                raise InputError(
+                    f"period='optimal': all values except zero have one size (n_samples="
+                    f"{X.shape[0]}), so the data have no range; give a number, or None"
+                )
+            return signatures.optimal_period(kernel, self.order, self.window, ratio)
+        if self.period == "auto":
+            period = tabulated_period(kernel, self.order, self.window)
+            if period is not None:
+                return period
+        elif self.period is not None and self.period != "published":
             return float(self.period)
-        ratio = ratio_of_sizes(X)
-        if ratio is None:
-            raise InputError(
-                f"period={OPTIMAL!r}: all values except zero have one size (n_samples="
-                f"{X.shape[0]}), so the data have no range; give a number, or None"
+        return signatures.default_period(kernel, self.order, self.window)
+
+    def _warn_of_lost_outputs(self) -> None:
+        """Warn where the last harmonics are zero: fewer outputs approximate as well."""
+        order = int(np.flatnonzero(self.spectrum_)[-1])
+        if order < self.order:
+            warnings.warn(
+                f"order={self.order}: with period='auto' the outputs of the last harmonic are "
+                f"zero for kernel={kernel_name(self.kernel)!r}, window={self.window!r}; choose "
+                f"order={order}, which is as accurate with fewer outputs",
+                stacklevel=4,  # where `fit` is called
             )
-        return signatures.optimal_period(kernel, self.order, self.window, ratio)
 
     def _curve(self, x: NDArray, feature: NDArray) -> NDArray:
         return signatures.waves(x, self.spectrum_, self.period_, self.gamma)
@@ -176,8 +200,8 @@ class SameSignMap(HomogeneousMap):
         first.
     window : {"rectangular", "uniform"}
         How the discrete spectrum is made from the continuous one.
-    period : float or "optimal", optional
-        Λ > 0 in units of log x, as in `HomogeneousMap`.
+    period : float, {"auto", "optimal", "published"} or None
+        The period Λ > 0 in units of log x, as in `HomogeneousMap`.
     gamma : float
         Degree of homogeneity, > 0.
 

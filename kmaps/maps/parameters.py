@@ -21,13 +21,14 @@ Method = Literal["proj", "proj_product", "modulation", "modulation_no_lp"]
 Norm = Literal["linf", "l1"]
 Output = Literal["sign", "onehot"]
 Penalty = Literal[0, 1, 2, 3]
+Period = Literal["auto", "optimal", "published"]
+"""Periods of `HomogeneousMap` that are not given as a number; None is "published"."""
 Piece = Literal["linear", "constant"]
 Profile = Literal["laplace", "cauchy", "inverse-multiquadric", "gaussian"]
 Structure = Literal["dense", "orthogonal", "fastfood"]
 Window = Literal["rectangular", "uniform"]
 
 MOST_OUTPUTS = 10_000  # per feature: more than anybody needs, and matrices of them fit into memory
-OPTIMAL = "optimal"  # the period of `HomogeneousMap` that suits the range of the data best
 
 
 def check_homogeneous(params: Any) -> None:
@@ -37,8 +38,12 @@ def check_homogeneous(params: Any) -> None:
     checks.check_whole("order", params.order, 0, MOST_OUTPUTS)
     checks.check_choice("window", params.window, get_args(Window))
     checks.check_positive("gamma", params.gamma)
-    if params.period is not None and params.period != OPTIMAL:
-        checks.check_positive("period", params.period, note=f", or {OPTIMAL!r}")
+    if params.period is None:
+        return
+    words = get_args(Period)
+    if not (isinstance(params.period, str) and params.period in words):
+        note = f", {', '.join(map(repr, words))} or None"
+        checks.check_positive("period", params.period, note=note)
 
 
 def check_anchor(params: Any) -> None:
