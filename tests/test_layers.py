@@ -88,9 +88,9 @@ FLOORS = {
     "maps/lowdim": "cosines lp < target < continuous < selection < optimal < table < solve box "
     "< transformer joint",
     "svm": "losses clib model_file training_gram < reduction < learner onnx_heads stored "
-    "< probabilities < grouplasso < coded liblinear libsvm smo < kernel_svc < pruning",
-    "svm/coded": "tables problem < descent block < forms rounds < training < model products sparse "
-    "< estimator < streamed < classifier regressor < folds",
+    "< probabilities < grouplasso newton < coded liblinear libsvm smo < kernel_svc < pruning",
+    "svm/coded": "tables < forms < problem < code_design block < descent < rounds < training "
+    "< model products sparse < estimator < streamed < classifier regressor < folds",
     "dask": "cluster chunks team < classifier mapped_svc maps folders",
     "svm/grouplasso": "problem < classifier",
     "models": "renaming < mapped_rows patches choice landmarks_graph < landmarks stored "

@@ -27,7 +27,9 @@ from kmaps._loops.vectors import (
 )
 
 _LINE = 64  # bytes of a cache line
-_MOST_SUMS = 1 << 25  # sums over codes, in double precision, that are held at once
+_WIDE = 32  # values that a code stands for, from which sums over levels take less time
+_VALUES_A_SUM = 4  # values for each sum over a level from which such sums take less time
+_ROWS_A_BLOCK = 128  # rows that are added up in single precision
 
 
 class CodeRows(NamedTuple):
@@ -207,24 +209,39 @@ def _change_block(weights, at, table, row, steps, lanes):
 def weighted_sum(rows, members, factors, form, weights):
     """Set the weights to the sum of the features of the members' rows, each times its factor.
 
-    The sum is in double precision, whatever the type of the weights: in single precision a long sum
-    over the rows of one class would be cancelled by the next class, and leave rounding. Where rows
-    outnumber the codes of a feature, the factors are added up for each code first, which takes one
-    addition for each value.
+    A long sum in single precision over the rows of one class would be cancelled by the next class,
+    and leave rounding. So blocks of rows are added up in single precision, and the blocks in double
+    precision. Where a code stands for many values, and codes outnumber the levels of all features,
+    the factors are added up for each level instead, which takes one addition for each code.
     """
-    sums = aligned_zeros(len(weights), np.float64)
     n_features, n_codes = len(weights) // form.size, _count_codes(form)
     n_sums = n_features * n_codes
-    if n_codes < np.count_nonzero(factors) and n_sums <= _MOST_SUMS:
+    sums = aligned_zeros(len(weights), np.float64)
+    n_values = 0
+    for i in range(len(members)):
+        if factors[i] != 0:
+            n_values += rows.bounds[members[i] + 1] - rows.bounds[members[i]]
+    if _width(form) > _WIDE and n_values > _VALUES_A_SUM * n_sums:
         of_codes = np.zeros((n_features, n_codes))
         count_codes(rows.codes, rows.bounds, rows.features, members, factors, of_codes)
         change_by_codes(of_codes, form, sums)
-    else:
-        for i in range(len(members)):
-            if factors[i] != 0:
-                change(rows, members[i], form, factors[i], sums)
+        for k in range(len(weights)):
+            weights[k] = sums[k]
+        return
+    weights[:] = 0
+    n_summed = 0
+    for i in range(len(members)):
+        if factors[i] == 0:
+            continue
+        if n_summed == _ROWS_A_BLOCK:
+            for k in range(len(weights)):
+                sums[k] += weights[k]
+                weights[k] = 0
+            n_summed = 0
+        change(rows, members[i], form, factors[i], weights)
+        n_summed += 1
     for k in range(len(weights)):
-        weights[k] = sums[k]
+        weights[k] = sums[k] + weights[k]
 
 
 @loop()
@@ -254,8 +271,12 @@ def _change_by_codes(of_codes, weights, size, table, stride, lanes, blocks, orig
 
 @loop()
 def _count_codes(form):
-    width = len(form.rows_lanes) * _count_blocks(form.rows_blocks)
-    return (form.rows_stride if form.rows_stride else len(form.rows)) // width
+    return (form.rows_stride if form.rows_stride else len(form.rows)) // _width(form)
+
+
+@loop()
+def _width(form):
+    return len(form.rows_lanes) * _count_blocks(form.rows_blocks)
 
 
 @loop()

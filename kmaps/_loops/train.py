@@ -38,7 +38,7 @@ _LONG = 512  # codes of a row: two rows ahead save 6 % with 100 codes, and cost 
 
 _NEWTON_STEPS = 100
 _FACTOR_DIGITS = 1e-8
-_INSIDE = 1e-14  # part of C: the distance of the logistic loss's variables from their bounds
+INSIDE = 1e-14  # part of C: the distance of the logistic loss's variables from their bounds
 
 
 class Task(NamedTuple):
@@ -288,8 +288,8 @@ def _logistic_minimum(slope, old, upper, curvature):
             break
         next_z = z - gradient / (curvature + upper / (z * (upper - z)))
         z = next_z if 0 < next_z < upper else z / 10
-        if z < _INSIDE * upper:
-            z = _INSIDE * upper
+        if z < INSIDE * upper:
+            z = INSIDE * upper
             break
     return upper - z if mirrored else z
 

@@ -39,7 +39,7 @@ class CodesThere:
     rows: list[Future]
     numbers: list[Future]
     norms: list[Future]
-    form: Future
+    layout: Future
     factors: NDArray[np.float64]
 
 
@@ -162,8 +162,7 @@ class BlockwiseSVC(Lazy, CodedSVC):
         )
         layout = client.submit(_same, coding.layout, pure=False)
         norms = client.map(tasks.square_norms, [layout] * len(rows), rows, pure=False)
-        form = client.submit(_same, coding.layout.form, pure=False)
-        return CodesThere(coding, rows, numbers, norms, form, factors)
+        return CodesThere(coding, rows, numbers, norms, layout, factors)
 
     def _train_there(self, client: Client) -> list[CodedSolution]:
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
@@ -190,7 +189,7 @@ class BlockwiseSVC(Lazy, CodedSVC):
         n_weights = self.n_features_in_ * layout.form.size
         for trial in range(1 + _TRIALS_AGAIN):
             try:
-                team = DaskTeam(client, rows, stated, there.form, n_weights, sum(members), seed)
+                team = DaskTeam(client, rows, stated, there.layout, n_weights, sum(members), seed)
                 found = Rounds(team, self.tol, self.max_iter).solve(begun=self.loss == "logistic")
                 weights = team.weights()
                 break

@@ -16,7 +16,7 @@ from dask.delayed import Delayed
 from distributed import Actor, Client, Future
 from numpy.typing import NDArray
 
-from kmaps._loops.forms import CodeRows, Form
+from kmaps._loops.forms import CodeRows
 from kmaps._loops.train import Task
 from kmaps.matrices import AnyMatrix
 from kmaps.svm.coded import block as blocks
@@ -119,7 +119,7 @@ class DaskTeam:
         client: Client,
         rows: Sequence[Future],
         tasks: Sequence[Future],
-        form: Future,
+        layout: Future,
         n_weights: int,
         n_rows: int,
         seed: tuple[int, ...],
@@ -127,7 +127,7 @@ class DaskTeam:
         self.n_rows, self.n_blocks = n_rows, len(rows)
         self.waiting: Table | None = None
         begun = [
-            client.submit(_BlockThere, own, form, task, n_weights, (*seed, k), actor=True)
+            client.submit(_BlockThere, own, layout, task, n_weights, (*seed, k), actor=True)
             for k, (own, task) in enumerate(zip(rows, tasks, strict=True))
         ]
         client.gather(begun)  # raises the errors of the workers
@@ -168,9 +168,9 @@ class _BlockThere:
     """A block with its state, on a worker."""
 
     def __init__(
-        self, rows: CodeRows, form: Form, task: Task, n_weights: int, seed: tuple[int, ...]
+        self, rows: CodeRows, layout: Layout, task: Task, n_weights: int, seed: tuple[int, ...]
     ) -> None:
-        self._block = CodedProblem(rows, form, task, n_weights)
+        self._block = CodedProblem(rows, layout, task, n_weights)
         self._state = blocks.begin(task, n_weights, seed, None)
         self._total: Table | None = None
 

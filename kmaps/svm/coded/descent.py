@@ -4,6 +4,10 @@ Between two changes of which variables are at a bound, the dual is a parabola in
 maximum is where coordinate descent goes, in as many passes as the parabola is long and narrow: at a
 large C it creeps. Conjugate gradients take the square root of that. The step that they find is cut
 at the bounds, and shortened until the dual grows (Moré and Toraldo, SIAM J. Optimization 1991).
+
+Where classes overlap and rows outnumber weights, descent creeps all the same. Then it hands over
+its variables to Newton's method on the primal (`kmaps.svm.newton`): when the passes that seem to be
+left would take longer, or at once where that takes no longer than the first passes.
 """
 
 from collections.abc import Callable
@@ -14,6 +18,8 @@ from numpy.typing import NDArray
 from kmaps._loops import train as loops
 from kmaps._loops.vectors import aligned_zeros
 from kmaps.svm.coded import problem as problems
+from kmaps.svm.coded.code_design import design_of, expected_passes, laid_out
+from kmaps.svm.newton import NewtonBlock, OwnRows, minimise
 
 Report = Callable[[float, float], None]
 
@@ -29,6 +35,13 @@ FLAT = float(np.finfo(np.float32).eps)  # least curvature, per size: a step up t
 CUT = 0.05  # of a step's square that the bounds may take; a longer one would not do what it says
 TRIALS = 4  # of a step
 _MOST = STEPS + TRIALS + 1  # evaluations of a free member
+
+_SOON = 20  # passes that Newton's method may take to begin at once
+# Times the passes that Newton's method takes: more that are left hand over, also those of many
+# that were taken in vain. On histograms that separate (C = 100) up to 9 times as many seem to be
+# left before conjugate gradients find the end; where classes overlap, 15 to 100,000 times.
+_MANY_LEFT, _IN_VAIN = 10, 5
+_LEAST_PART = 0.25  # of the passes that Newton's method takes: fewer say too little
 
 
 def solve(
@@ -76,6 +89,9 @@ class _Descent:
         self.spent, self.goal = 0, MARGIN * tol
         self.rise, self.fall, self.random = np.inf, -np.inf, problems.random_state(seed)
         self.climb_due = AFTER * self.n
+        self.newton_passes = expected_passes(problem)
+        self.creeps = self.newton_passes <= _SOON
+        self.gaps: list[tuple[float, float]] = []
         self.apart_by = 0.0, 0.0
 
     def solve(self) -> problems.CodedSolution:
@@ -87,6 +103,8 @@ class _Descent:
             self.report(solution.passes, solution.gap)
             if solution.gap <= self.tol or self.spent >= self.most:
                 return solution
+            if self.creeps:
+                return self._by_newton(solution)
             if reached:
                 self.goal *= aim(self.tol, solution.gap)
             reached = self._descend(solution.dual)
@@ -131,9 +149,62 @@ class _Descent:
             self.spent += evaluations
             self.report(self.spent / self.n, gap / (dual + gap))
             reached = n_active == 0 or gap <= self.goal * (dual + gap)
-            if reached or self.spent >= last:
+            self.creeps = not reached and self._seems_to_creep(gap / (dual + gap))
+            if reached or self.creeps or self.spent >= last:
                 return bool(reached)
             dual += self._climb((dual - before) / max(evaluations, 1))
+
+    def _seems_to_creep(self, gap: float) -> bool:
+        """Return whether the passes that seem to be left take longer than Newton's method."""
+        passes = self.spent / self.n
+        lowest = min(gap, self.gaps[-1][1]) if self.gaps else gap
+        self.gaps.append((passes, lowest))
+        if passes < max(AFTER, _LEAST_PART * self.newton_passes):
+            return False
+        # What half of all passes gained says more than the last ones: the gap goes up and down.
+        half, before = next(known for known in self.gaps if known[0] >= passes / 2)
+        if not 0 < lowest < before:
+            return half < passes and passes > self.newton_passes
+        left = np.log(lowest / self.goal) * (passes - half) / np.log(before / lowest)
+        in_vain = passes > _IN_VAIN * self.newton_passes
+        return bool(left > (1 if in_vain else _MANY_LEFT) * self.newton_passes)
+
+    def _by_newton(self, before: problems.CodedSolution) -> problems.CodedSolution:
+        """Go on from the variables by Newton's method; return what is better in the end."""
+        made = design_of(self.problem)
+        self.creeps = False
+        if made is None:
+            return before
+        design, rotations = made
+        block = NewtonBlock(design, self.task, self.alpha)
+        weights, constant = block.weights_of_duals(self.alpha)
+        passes = self.spent / self.n
+        result = minimise(
+            OwnRows(block),
+            weights,
+            constant,
+            smooth=self.task.logistic or bool((self.task.ridge > 0).all()),
+            tol=MARGIN * self.tol,
+            most_passes=self.most / self.n - passes,
+            report=lambda taken, gap: self.report(passes + taken, gap),
+        )
+        own = laid_out(self.problem, design, rotations, result.weights)
+        margins = self.problem.margins(own, result.constant)
+        square = result.weights @ result.weights + result.constant**2
+        solution = problems.CodedSolution(
+            own,
+            result.constant,
+            block.best,
+            margins,
+            float(square / 2 + loops.total_loss(self.task, margins)),
+            result.dual,
+            passes + result.passes,
+        )
+        if solution.gap > self.tol:
+            solution = problems.rescaled(self.task, solution)
+        if before.gap < solution.gap:
+            return before._replace(passes=solution.passes)
+        return solution
 
     def _climb(self, rate: float) -> float:
         """Climb, if it is time, and return the gain.

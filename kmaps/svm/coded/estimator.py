@@ -36,7 +36,7 @@ from kmaps.svm.coded.problem import CodedProblem, CodedSolution
 from kmaps.svm.coded.training import CodedRows, code_rows, code_samples, learns, weights_in_memory
 from kmaps.svm.learner import BlockSource, Learner, input_errors
 from kmaps.svm.model_file import ModelFile, write_model
-from kmaps.thread_pool import for_blocks, num_threads
+from kmaps.thread_pool import for_blocks, num_threads, threads
 from kmaps.validation import validate_data
 
 if TYPE_CHECKING:
@@ -144,14 +144,15 @@ class CodedEstimator(Learner):
                 from kmaps.svm.coded.rounds import solve_in_blocks
 
                 solver = partial(solve_in_blocks, n_blocks=n_blocks, n_threads=n_threads)
-            solution = solver(
-                CodedProblem(rows, layout.form, tasks[column](norms), n_weights),
-                tol=self.tol,
-                max_iter=self.max_iter,
-                seed=(seed, column),
-                alpha=starts[column],
-                report=None if progress is None else partial(progress, column),
-            )
+            with threads(n_threads):
+                solution = solver(
+                    CodedProblem(rows, layout, tasks[column](norms), n_weights),
+                    tol=self.tol,
+                    max_iter=self.max_iter,
+                    seed=(seed, column),
+                    alpha=starts[column],
+                    report=None if progress is None else partial(progress, column),
+                )
             return solution._replace(
                 weights=layout.kept(solution.weights),
                 alpha=solution.alpha if self._keeps_duals else _NOTHING,

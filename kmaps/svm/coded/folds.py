@@ -127,4 +127,4 @@ class FoldModels:
         return scores, solution.gap
 
     def _problem(self, task: Task, n_weights: int) -> CodedProblem:
-        return CodedProblem(self.rows.rows, self.rows.layout.form, task, n_weights)
+        return CodedProblem(self.rows.rows, self.rows.layout, task, n_weights)

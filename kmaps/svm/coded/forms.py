@@ -54,6 +54,11 @@ class Layout:
     # (1 or d, L, m): turns the first m weights of a feature into the function's values on the
     # levels; None: the weights are these values
     basis: NDArray[np.float32] | None
+    # (1 or d, L, r): features of the levels, before √scale, whose weights v have the plain norm;
+    # None: those of the basis, if it has them
+    features: NDArray[np.float64] | None = None
+    # (1 or d, m, r): turns v into the first m weights; None: these are v
+    to_weights: NDArray[np.float64] | None = None
 
     def square_norms(self, rows: CodeRows) -> NDArray[np.float64]:
         """Return the kernel of each row with itself."""
@@ -138,7 +143,8 @@ def _low_rank(tables: Tables) -> Layout:
 def _full(tables: Tables) -> Layout:
     size, rows = _rows(tables.values @ tables.values.swapaxes(1, 2))
     form = Form(size, None, 0, (0,), None, None, *rows, None, _factor(tables))
-    return Layout("full", form, _squares(tables.values), tables.scale, None)
+    values = tables.values  # their weights v make the function values @ v
+    return Layout("full", form, _squares(values), tables.scale, None, values, values)
 
 
 def _local(tables: Tables) -> Layout | None:
@@ -155,7 +161,13 @@ def _local(tables: Tables) -> Layout | None:
         (size, change), origin = _rows((splines @ local.kernel)[None]), None
     form = Form(size, *by_values, first, *change, origin, _factor(tables))
     basis_of_all = splines[None].astype(np.float32)
-    return Layout("local", form, _squares(tables.values), tables.scale, basis_of_all)
+    features = to_weights = None
+    if local.kernel is not None:  # with the kernel R R', the weights R v have the norm of v
+        root = np.linalg.cholesky(local.kernel)
+        features = (splines @ root)[None]
+        to_weights = root[None]
+    diagonal = _squares(tables.values)
+    return Layout("local", form, diagonal, tables.scale, basis_of_all, features, to_weights)
 
 
 def _two_level(tables: Tables) -> Layout | None:

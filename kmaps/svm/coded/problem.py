@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from kmaps._loops import train as loops
 from kmaps._loops.forms import CodeRows, Form
+from kmaps.svm.coded.forms import Layout
 from kmaps.svm.losses import Floats, Loss
 from kmaps.svm.reduction import Places
 
@@ -46,9 +47,14 @@ class CodedProblem(NamedTuple):
     """A problem to solve: a task, its rows of codes, and the effect of codes on weights."""
 
     rows: CodeRows
-    form: Form
+    layout: Layout
     task: loops.Task
     n_weights: int
+
+    @property
+    def form(self) -> Form:
+        """The effect of codes on weights, for the loops."""
+        return self.layout.form
 
     def rebuild(self, alpha: Floats, weights: NDArray[np.float32]) -> float:
         """Set the weights to w(alpha); return the weight of the constant feature."""
@@ -95,7 +101,8 @@ def starting_point(task: loops.Task, alpha: Floats | None) -> Floats:
     if alpha is None:
         return least
     if task.logistic:
-        return np.clip(alpha, least, task.upper - least)
+        inside = loops.INSIDE * task.upper
+        return np.clip(alpha, inside, task.upper - inside)
     return np.clip(alpha, -task.upper if task.two_sided else 0, task.upper)
 
 

@@ -29,4 +29,4 @@ def stated(codes, y, tables, loss, costs, members=None, bias=BIAS):
     norms = layout.square_norms(rows)
     loss = LOSSES[loss]() if isinstance(loss, str) else loss
     task = make_task(members, y[members], norms, costs, loss, bias)
-    return CodedProblem(rows, layout.form, task, codes.shape[1] * layout.form.size)
+    return CodedProblem(rows, layout, task, codes.shape[1] * layout.form.size)
