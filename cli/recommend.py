@@ -21,7 +21,7 @@ from kmaps.cli.progress import cell_bar, say_compiling, stage_bars
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from kmaps.bench.recommend import Choice, Recommendation
+    from kmaps.bench.recommend import Candidate, Recommendation
 
 
 @click.command(
@@ -213,7 +213,7 @@ def _report(y: "NDArray", found: "Recommendation", source: str, data: list[str])
     }
 
 
-def _model(choice: "Choice", train: list[str]) -> dict[str, Any]:
+def _model(choice: "Candidate", train: list[str]) -> dict[str, Any]:
     from kmaps.bench.recommend import options_of, python_of, row_us
     from kmaps.bench.records.columns import WARNED, warned
     from kmaps.bench.records.measures import MEASURES

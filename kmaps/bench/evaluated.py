@@ -39,7 +39,8 @@ def page(
             drawn = Picture(Path(folder, f"{name}.svg"), f"{name.capitalize()} as a figure")
             if has_figures := suffix in (".html", ".pdf"):
                 DRAWN[name](found, drawn.path)
-            parts.append(Section(name.capitalize(), [*[drawn] * has_figures, table]))
+            content = [drawn, table] if has_figures else [table]
+            parts.append(Section(name.capitalize(), content))
         rows = [[name, value] for name, value in settings.items()]
         parts.append(Section("Settings", [Table(["setting", "value"], rows, texts=2)]))
         return FORMS[suffix](Page(f"Evaluation of {settings['model file']}", parts))

@@ -57,15 +57,20 @@ _QUALITY = "accuracy"
 
 @dataclass(frozen=True)
 class Limits:
+    """What a model may cost."""
+
     max_bytes: float = inf  # its training rows, tables and weights, as stored
     max_us: float = inf  # microseconds to predict a row
 
     def hold(self, record: Record) -> bool:
+        """Return whether the model of a record costs no more."""
         return record["storage_bytes"] <= self.max_bytes and row_us(record) <= self.max_us
 
 
 @dataclass(frozen=True)
-class Choice:
+class Candidate:
+    """A measured model, and its point in the figure of accuracy and costs."""
+
     record: Record
     point: Point
 
@@ -96,17 +101,21 @@ WANTED: dict[str, Callable[[Record], bool]] = {
 
 @dataclass(frozen=True)
 class Recommendation:
+    """What is recommended of the measured models."""
+
     records: list[Record]  # records of all models, including failed ones
-    choices: list[Choice]  # models that no other one beats, the best one first, then named ones
+    choices: list[Candidate]  # models that no other one beats, the best one first, then named ones
     points: list[Point]  # all models within the limits, in the order of a figure: choices first
     named: dict[str, int | None]  # the number of the best choice for each of WANTED, from 1
 
     @property
     def failed(self) -> list[Record]:
+        """The records of models that could not be measured."""
         return [record for record in self.records if record["status"] == "failed"]
 
 
 def row_us(record: Record) -> float:
+    """Return the microseconds that a row takes to predict."""
     return 1e6 * record["predict_s"] / record["n_test"]
 
 
@@ -217,13 +226,13 @@ def _nearest(measured: Sequence[Record], limits: Limits) -> str:
 
 def chosen_of(
     records: Sequence[Record], points: dict[str, Point]
-) -> tuple[list[Choice], dict[str, int | None]]:
+) -> tuple[list[Candidate], dict[str, int | None]]:
     """Return the models that no other model beats, the best first, then the other models that
     `WANTED` names; and the numbers of the named models, from 1."""
     by_point = {id(points[record["key"]]): record for record in records}
     shown = [point for point in points.values() if id(point) in by_point]
     kept = {id(point) for cost in COSTS for point in front(shown, cost, _QUALITY)}
-    every = [Choice(by_point[id(point)], point) for point in shown]
+    every = [Candidate(by_point[id(point)], point) for point in shown]
     every.sort(key=lambda choice: (-choice.standing, choice.point.values["time"]))
     choices = [choice for choice in every if id(choice.point) in kept]
     named: dict[str, int | None] = dict.fromkeys(WANTED)
@@ -235,6 +244,7 @@ def chosen_of(
 
 
 def model_of(record: Record) -> Any:
+    """Return the unfitted model of a record, with the C that was chosen."""
     row = Row.of(record)
     method, params = row.method, row.all_params
     shared = {"C": record["C"], "multiclass": record["reduction"]}
@@ -270,7 +280,9 @@ def _kernel_options(record: Record) -> list[str]:
         of_map = {name: given[name] for name in ("n_frequencies", "structure") if name in given}
         given = {**of_map, **record["search_chosen"], "random_state": record["seed"]}
     else:
-        chosen = ["--map", method, *(["--kernel", kernel] if takes(method, "kernel") else [])]
+        chosen = ["--map", method]
+        if takes(method, "kernel"):
+            chosen += ["--kernel", kernel]
     for name, value in given.items():
         chosen += [f"--{name.replace('_', '-')}", str(value)]
     return chosen

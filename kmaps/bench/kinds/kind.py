@@ -62,8 +62,9 @@ class Cell:
 
     @property
     def columns(self) -> dict[str, Any]:
-        apart = ("row", "C", "chosen", "source", "feature_name")
-        columns = {name: value for name, value in vars(self).items() if name not in apart}
+        """The columns of the cell's record that are known before it is measured."""
+        no_columns = ("row", "C", "chosen", "source", "feature_name")
+        columns = {name: value for name, value in vars(self).items() if name not in no_columns}
         columns["features"] = self.features
         choice = {f"C_{name}": value for name, value in self.C.items()}
         version = self.feature.version if self.feature else None
@@ -218,11 +219,13 @@ class SampledKind(Kind):
     has_images: ClassVar[bool] = True
 
     def draw_splits(self, cells: Iterable[Cell]) -> None:
+        """Draw every split of some cells, to see whether there are so many samples."""
         _draw(cells)
 
     def prepare(
         self, cells: Iterable[Cell], *, skip_bad: bool = False, progress: Report | None = None
     ) -> None:
+        """Check and make, once for all cells, what each would otherwise fail on or make again."""
         from kmaps.bench.work.samples import fill_cache
 
         dataset, by_split = _draw(cells, skip_bad=skip_bad)
@@ -231,14 +234,24 @@ class SampledKind(Kind):
             fill_cache(splits, dataset, skip_bad=skip_bad, progress=progress)
 
     def tested(self, cells: Iterable[Cell]) -> dict[int, NDArray[np.integer]]:
-        dataset, by_split = _draw(cells)
-        size = np.min_scalar_type(len(dataset.y))
-        tests = {c.split: draw_split(dataset, c.protocol, c.split)[1] for c in by_split}
-        if not 1 < len({rows.tobytes() for rows in tests.values()}) == len(by_split):
+        """Return which samples of the dataset each split tests; nothing where two splits test the
+        same ones, or there is one split."""
+        dataset, one_of_each_split = _draw(cells)
+        dtype = np.min_scalar_type(len(dataset.y))
+        tested = {
+            cell.split: draw_split(dataset, cell.protocol, cell.split)[1]
+            for cell in one_of_each_split
+        }
+        n_distinct = len({samples.tobytes() for samples in tested.values()})
+        if n_distinct == 1 or n_distinct < len(one_of_each_split):
             return {}
-        return {n: in_order_of(dataset.y[rows], rows.astype(size)) for n, rows in tests.items()}
+        return {
+            split: in_order_of(dataset.y[samples], samples.astype(dtype))
+            for split, samples in tested.items()
+        }
 
     def set_up(self, cell: Cell, *, skip_bad: bool = False) -> Any:
+        """Return what the cells of one batch share."""
         from kmaps.bench.work.samples import load_split
 
         return load_split(

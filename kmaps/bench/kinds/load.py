@@ -188,6 +188,7 @@ def _mistakes(
 
 @cache
 def described(name: str) -> Experiment:
+    """Return a packaged experiment, without fitting its maps."""
     return described_in(packaged()[name])
 
 

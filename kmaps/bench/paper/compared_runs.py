@@ -22,8 +22,20 @@ _SAME_SAMPLES = ("dataset", "data_digest", "protocol")
 """Columns that two records of one split agree in when they are of the same test samples."""
 
 _CHANGED = (
-    *("dataset", "protocol", "features", "feature_params", "feature_version", "normalize"),
-    *("n_train", "n_test", "C_grid", "C_folds", "map_version", "commit", "python", *CONDITIONS),
+    "dataset",
+    "protocol",
+    "features",
+    "feature_params",
+    "feature_version",
+    "normalize",
+    "n_train",
+    "n_test",
+    "C_grid",
+    "C_folds",
+    "map_version",
+    "commit",
+    "python",
+    *CONDITIONS,
 )
 
 
@@ -180,10 +192,12 @@ def difference_cells(found: Estimate | None, unit: str) -> list[str]:
 
 
 def as_text(runs: Sequence[Run], rows: Sequence[Compared]) -> str:
+    """Return the tables of some runs as text."""
     return document.as_text(tables(runs, rows)) + "\n"
 
 
 def as_markdown(runs: Sequence[Run], rows: Sequence[Compared]) -> str:
+    """Return the tables of some runs as Markdown."""
     return "\n\n".join(document.as_markdown(one, 3) for one in tables(runs, rows)) + "\n"
 
 

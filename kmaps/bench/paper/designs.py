@@ -47,10 +47,12 @@ class CrossedSets:
 
     @property
     def n_choices(self) -> int:
+        """How many choices of training sets there are."""
         return comb(self.n_train_sets, self.choose)
 
     @property
     def is_complete(self) -> bool:
+        """Whether every choice of training sets meets every test set."""
         return sorted(self.splits) == list(range(self.n_choices * self.n_test_sets))
 
     @property
@@ -114,6 +116,7 @@ class Outcomes:
 
     @cached_property
     def accuracies(self) -> tuple[float, float]:
+        """The accuracies of the left and of the right row, in [0, 1]."""
         return float(self.shares @ self.left), float(self.shares @ self.right)
 
     @cached_property
@@ -140,6 +143,8 @@ class Outcomes:
 
 
 def outcomes_of(left: Correct, right: Correct, *, by_class: bool) -> Outcomes:
+    """Return which test samples of one split two rows got right; ``by_class``: classes count
+    alike."""
     if not np.array_equal(left.per_class, right.per_class):
         sizes = len(left.correct), len(right.correct)
         raise InputError(

@@ -22,6 +22,7 @@ _DEFAULTS: dict[str, Any] = {
 
 
 def packaged() -> dict[str, Path]:
+    """Return the files of the packaged experiments by their names."""
     folder = Path(str(resources.files("kmaps.experiments")))
     return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
 

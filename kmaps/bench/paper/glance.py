@@ -22,6 +22,8 @@ the grid until the best value is inside."""
 
 
 def glance(items: Sequence[Item], records: Runs, experiments: Iterable[str]) -> Page:
+    """Return the page on all runs: the numbers and the claims of each paper, and the choices of
+    C."""
     runs = sorted(records)
     introduction = (files("kmaps.bench.paper") / "introduction.md").read_text("utf-8")
     margins = {"points": POINTS, "factor": FACTOR, "percent": PERCENT}

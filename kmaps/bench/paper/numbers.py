@@ -80,10 +80,12 @@ class PrintedNumber:
 
     @property
     def name(self) -> str:
+        """The place of the number: paper, table, row and column."""
         return f"{self.paper} {self.table}: {self.row}, {self.column}"
 
     @property
     def value(self) -> float:
+        """The number."""
         return float(self.text)
 
     @property
@@ -93,6 +95,7 @@ class PrintedNumber:
 
     @property
     def selection(self) -> Selection:
+        """The selection of the row that measures it."""
         return parse_selection(self.select)
 
     @property
@@ -103,12 +106,14 @@ class PrintedNumber:
 
 @cache
 def printed_tables() -> dict[tuple[str, str], PrintedTable]:
+    """Return the tables of the papers by the paper and the table's name."""
     tables = [PrintedTable(**line) for line in declared(f"paper/printed/{TABLES}")]
     return {(table.paper, table.table): table for table in tables}
 
 
 @cache
 def printed_numbers() -> tuple[PrintedNumber, ...]:
+    """Return all numbers that the papers print."""
     folder = files("kmaps.bench.paper") / "printed"
     names = sorted(file.name for file in folder.iterdir() if file.name.endswith(".csv"))
     return tuple(
@@ -120,4 +125,5 @@ def printed_numbers() -> tuple[PrintedNumber, ...]:
 
 
 def numbers_of(experiment: str) -> list[PrintedNumber]:
+    """Return the printed numbers that an experiment measures."""
     return [number for number in printed_numbers() if number.experiment == experiment]

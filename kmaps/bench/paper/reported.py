@@ -35,6 +35,8 @@ GOOD = (str(Outcome.REPRODUCED), str(Outcome.BETTER), str(Verdict.HOLDS))
 
 @dataclass(frozen=True)
 class Item:
+    """A number or a claim of a paper, next to ours."""
+
     kind: str  # number, difference (between a number and the exact kernel), or claim
     name: str  # the paper, table, row and column; or the claim's identifier and the run
     run: str  # the experiment, or empty if none measures the number
@@ -50,7 +52,9 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Failure:
+class CheckFailure:
+    """What makes a check of the report fail."""
+
     name: str  # the number, the claim, or the cell
     run: str
     reason: str  # its value before and now
@@ -58,6 +62,7 @@ class Failure:
 
 
 def read_runs(path: Path) -> Runs:
+    """Return the records of the runs in a folder, by the names of their experiments."""
     runs: Runs = {}
     for folder in _folders(path):
         records = read_records(folder)
@@ -166,6 +171,7 @@ def stored(items: Iterable[Item]) -> str:
 
 
 def read_stored(folder: Path) -> list[Item] | None:
+    """Return what was reported of the runs in a folder; None where nothing is kept."""
     path = folder / STORED
     if not path.is_file():
         return None
@@ -181,11 +187,14 @@ def read_stored(folder: Path) -> list[Item] | None:
         raise InputError(f"{path}: is not from `kmaps report --all`; write it again") from None
 
 
-def failures(items: Sequence[Item], baseline: Iterable[Item], runs: Iterable[str]) -> list[Failure]:
+def failures(
+    items: Sequence[Item], baseline: Iterable[Item], runs: Iterable[str]
+) -> list[CheckFailure]:
+    """Return what is worse than in a baseline, of the runs with some names."""
     ours = {item.name: item for item in items}
     expected = {"", *runs}
     return [
-        Failure(theirs.name, theirs.run, reason)
+        CheckFailure(theirs.name, theirs.run, reason)
         for theirs in baseline
         if theirs.run in expected and (reason := _worse(ours.get(theirs.name), theirs))
     ]
@@ -203,10 +212,10 @@ def _worse(ours: Item | None, theirs: Item) -> str:
     return ""
 
 
-def missing(items: Iterable[Item]) -> list[Failure]:
+def missing(items: Iterable[Item]) -> list[CheckFailure]:
     """Return the items that the runs should have and lack, whatever a baseline has."""
     return [
-        Failure(item.name, item.run, "missing: no record of it in its run")
+        CheckFailure(item.name, item.run, "missing: no record of it in its run")
         for item in items
         if item.verdict == Outcome.MISSING
     ]
@@ -220,13 +229,13 @@ def cell_failures(
     *,
     correct: Mapping[str, CorrectOf],
     baseline_correct: Mapping[str, CorrectOf],
-) -> list[Failure]:
+) -> list[CheckFailure]:
     """Return the cells of a baseline's runs that are worse, missing, or could not be compared."""
     split_by_split = gate.Tolerance(absolute=floor)  # for fractions: the splits are the same
     found = []
     for name, theirs in baseline.items():
         if name not in runs:
-            found.append(Failure(name, name, "missing: no run of it"))
+            found.append(CheckFailure(name, name, "missing: no run of it"))
             continue
         columns = [
             replace(what, tolerance=split_by_split) if what.tolerance.of_mean else what
@@ -244,11 +253,11 @@ def cell_failures(
             if cell.verdict in ("worse", "missing", "not measured"):
                 undecided = cell.verdict == "not measured"
                 reason = f"{cell.verdict}: {cell.reason}"
-                found.append(Failure(cell.name, name, reason, undecided))
+                found.append(CheckFailure(cell.name, name, reason, undecided))
     return found
 
 
-def outcome(found: Sequence[Failure]) -> KmapsError | None:
+def outcome(found: Sequence[CheckFailure]) -> KmapsError | None:
     """Return the error that a check of the report ends with, or None when it passes."""
     worse = [failure for failure in found if not failure.undecided]
     if worse:
@@ -258,7 +267,7 @@ def outcome(found: Sequence[Failure]) -> KmapsError | None:
     return None
 
 
-def as_json(items: Iterable[Item], found: Sequence[Failure], edges: Edges) -> str:
+def as_json(items: Iterable[Item], found: Sequence[CheckFailure], edges: Edges) -> str:
     """Return the items, the failures, the edges of C and the exit code as a JSON object."""
     error = outcome(found)
     document = {

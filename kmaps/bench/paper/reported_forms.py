@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from kmaps.bench.paper.reported import Failure, Item
+from kmaps.bench.paper.reported import CheckFailure, Item
 from kmaps.bench.paper.reproduced import Outcome
 from kmaps.bench.paper.verdicts import Verdict
 from kmaps.bench.report.choice import Edges
@@ -24,7 +24,7 @@ _NOT_DECIDED = (
 )
 
 
-def summary(items: Iterable[Item], found: Sequence[Failure]) -> str:
+def summary(items: Iterable[Item], found: Sequence[CheckFailure]) -> str:
     """Return one line: how many numbers and claims came out in each way, and the failures."""
     items = list(items)
     counted = [
@@ -53,7 +53,7 @@ def edges_text(edges: Edges) -> str:
 
 
 def as_text(
-    items: Sequence[Item], found: Sequence[Failure], edges: Edges, *, every: bool = True
+    items: Sequence[Item], found: Sequence[CheckFailure], edges: Edges, *, every: bool = True
 ) -> str:
     """Return a line an item, aligned, then the failures, the summary, and the edges of C."""
     rows = [_HEAD, *(_row(item) for item in items)] if every else []
@@ -61,7 +61,7 @@ def as_text(
     return "\n".join([*aligned(rows, texts=len(_HEAD)), *map(_failure, found), *last])
 
 
-def as_markdown(items: Sequence[Item], found: Sequence[Failure], edges: Edges) -> str:
+def as_markdown(items: Sequence[Item], found: Sequence[CheckFailure], edges: Edges) -> str:
     """Return the summary and the failures; all items in a block that folds."""
     table = markdown_table(_HEAD, map(_row, items), texts=3)
     parts = [
@@ -76,7 +76,7 @@ def as_markdown(items: Sequence[Item], found: Sequence[Failure], edges: Edges) -
     return "\n\n".join(filter(None, parts))
 
 
-def as_junit(items: Sequence[Item], found: Sequence[Failure]) -> str:
+def as_junit(items: Sequence[Item], found: Sequence[CheckFailure]) -> str:
     """Return a JUnit XML document: a case per item, and a case per cell that fails."""
     failed = {failure.name: failure for failure in found}
     cases = [_case(item, failed.pop(item.name, None)) for item in items]
@@ -84,7 +84,7 @@ def as_junit(items: Sequence[Item], found: Sequence[Failure]) -> str:
     return junit("kmaps check --reported", cases)
 
 
-def _case(item: Item, failure: Failure | None) -> Case:
+def _case(item: Item, failure: CheckFailure | None) -> Case:
     run = item.run or "not measured"
     if failure:
         return Case(item.name, run, _verdict(failure), failure.reason)
@@ -93,7 +93,7 @@ def _case(item: Item, failure: Failure | None) -> Case:
     return Case(item.name, run)
 
 
-def _verdict(failure: Failure) -> Literal["failure", "error"]:
+def _verdict(failure: CheckFailure) -> Literal["failure", "error"]:
     return "error" if failure.undecided else "failure"
 
 
@@ -104,6 +104,6 @@ def _row(item: Item) -> tuple[str, ...]:
     return item.verdict, item.name, printed, item.ours, item.difference or item.reason
 
 
-def _failure(failure: Failure) -> str:
+def _failure(failure: CheckFailure) -> str:
     run = f" ({failure.run})" if failure.run and failure.run not in failure.name else ""
     return f"FAILED {failure.name}{run}: {failure.reason}"

@@ -24,6 +24,8 @@ OWN_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)+")
 
 @dataclass(frozen=True)
 class Claim:
+    """A sentence of a paper."""
+
     id: str  # A letter (A: annfm, C: ldefm, G: genrbf, L: lac, V: hkm) and a number
     text: str  # the sentence
     source: str  # where the papers say it
@@ -88,21 +90,25 @@ class Elsewhere:
 
 @cache
 def papers() -> tuple[Paper, ...]:
+    """Return the papers."""
     return tuple(Paper(**line) for line in declared("paper/papers.csv"))
 
 
 @cache
 def claims() -> dict[str, Claim]:
+    """Return the claims by their identifiers."""
     return {line["id"]: Claim(**line) for line in declared("paper/claims.csv")}
 
 
 @cache
 def criteria() -> dict[tuple[str, str], Criterion]:
+    """Return the criteria by the claim and its part."""
     lines = (line | {"by": float(line["by"])} for line in declared("paper/criteria.csv"))
     return {(line["id"], line["part"]): Criterion(**line) for line in lines}
 
 
 def criterion(id: str, part: str) -> Criterion:
+    """Return the criterion of a part of a claim; an InputError names the parts that there are."""
     if (id, part) not in criteria():
         parts = ", ".join(repr(of) for name, of in criteria() if name == id)
         raise InputError(f"claim {id} has no part {part!r}: expected part: {parts}")

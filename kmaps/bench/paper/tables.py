@@ -48,6 +48,7 @@ def _criteria(names: Sequence[str]) -> list[Part]:
 
 
 def verdict_of(claim: JudgedClaim) -> str:
+    """Return the verdict of a claim in words."""
     return str(claim.judgement.verdict) if claim.judgement.findings else "not measured"
 
 

@@ -110,6 +110,8 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Finding:
+    """A comparison under a claim, with its verdict."""
+
     comparison: Comparison
     p: float  # the least alpha whose interval makes the relation fail; 1 if none does
     adjusted_p: float  # the same after Holm's correction for the other comparisons of the claim
@@ -117,6 +119,7 @@ class Finding:
 
     @property
     def estimate(self) -> Estimate:
+        """The comparison's value and intervals."""
         return self.comparison.estimate
 
     @property
@@ -148,6 +151,8 @@ class Finding:
 
 @dataclass(frozen=True)
 class Judgement:
+    """The verdict of a claim, from its comparisons."""
+
     findings: tuple[Finding, ...]  # in the order in which the comparisons were given
 
     @property

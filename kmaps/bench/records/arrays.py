@@ -32,8 +32,19 @@ Arrays = Mapping[str, NDArray[np.generic]]
 
 # zipfile, zlib and NumPy raise these for damaged files.
 _DAMAGED = (
-    *(OSError, EOFError, ValueError, KeyError, TypeError, AttributeError, SyntaxError),
-    *(BadZipFile, zlib.error, RuntimeError, NotImplementedError, MemoryError, TokenError),
+    OSError,
+    EOFError,
+    ValueError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    SyntaxError,
+    BadZipFile,
+    zlib.error,
+    RuntimeError,
+    NotImplementedError,
+    MemoryError,
+    TokenError,
 )
 
 _MOST_BYTES = 1 << 32  # for all arrays of a run, unpacked
@@ -126,11 +137,13 @@ class Correct:
 
     @classmethod
     def of(cls, truth: NDArray, predicted: NDArray) -> "Correct":
+        """Compare the predicted labels of test samples with the true ones."""
         _, per_class = np.unique(truth, return_counts=True)
         return cls(in_order_of(truth, predicted == truth), per_class)
 
     @property
     def accuracy(self) -> float:
+        """The share of the samples that were right, in [0, 1]."""
         return float(self.correct.mean())
 
     @property
@@ -141,6 +154,7 @@ class Correct:
 
     @property
     def columns(self) -> dict[str, float]:
+        """The columns of a record that follow from the samples."""
         return {"accuracy": self.accuracy, "accuracy_per_class": self.accuracy_per_class}
 
     @property

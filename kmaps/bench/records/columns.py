@@ -90,6 +90,7 @@ _LARGEST = 1e100  # because numbers are squared and summed
 
 
 def is_number(value: Any) -> TypeGuard[float]:
+    """Return whether a value is a finite number that can be squared and summed."""
     return (
         isinstance(value, int | float)
         and not isinstance(value, bool)
@@ -148,5 +149,7 @@ _SHOWN_BY = {"stopped": "ConvergenceWarning: ", "clamped": "were clamped to it"}
 def warned(record: Mapping[str, Any]) -> list[str]:
     """Return the keys of :data:`WARNED` that a record warns of."""
     said = record.get("warnings") or ()
-    found = [name for name, words in _SHOWN_BY.items() if any(words in text for text in said)]
-    return [*found, *(["skipped"] if record.get("n_skipped") else [])]
+    keys = [name for name, words in _SHOWN_BY.items() if any(words in text for text in said)]
+    if record.get("n_skipped"):
+        keys.append("skipped")
+    return keys

@@ -62,6 +62,7 @@ class RecordsFile(AppendedFile):
         return whole
 
     def append(self, record: Record) -> None:
+        """Write one record as a line, and flush it."""
         line = {name: value for name, value in record.items() if name in COLUMNS}
         more = record.keys() - COLUMNS
         line |= {MORE: {name: record[name] for name in sorted(more)}} if more else {}

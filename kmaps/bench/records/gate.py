@@ -84,6 +84,7 @@ class Judged:
     unless: Callable[[Record], bool] = lambda record: False
 
     def concerns(self, record: Record) -> bool:
+        """Return whether a record has the column, and it is judged there."""
         return record.get(self.column) is not None and not self.unless(record)
 
 
@@ -260,8 +261,12 @@ def _judge(
 
 def _numbers(replicate: tuple) -> str:
     split, draw = replicate
-    words = [f"split {split}"] if split is not None else []
-    return " ".join([*words, *([f"draw {draw}"] if draw is not None else [])])
+    words = []
+    if split is not None:
+        words.append(f"split {split}")
+    if draw is not None:
+        words.append(f"draw {draw}")
+    return " ".join(words)
 
 
 def _obstacle(ours: Record, theirs: Record) -> str:

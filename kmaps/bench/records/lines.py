@@ -45,6 +45,7 @@ class Line:
     row: Row = field(compare=False)
 
     def is_picked(self, selection: Mapping[str, Any]) -> bool:
+        """Return whether a selection picks the line."""
         names = {"reduction": self.reduction, "kernel": self.kernel, **self.names}
         return all(names.get(name) == value for name, value in selection.items())
 
@@ -53,6 +54,7 @@ Lines = dict[Line, dict[Place, Record]]
 
 
 def lines_of(records: Iterable[Record]) -> Lines:
+    """Return the measured records of a run, line by line, split by split and draw by draw."""
     lines: Lines = defaultdict(dict)
     for record in records:
         if record["status"] == "ok":
@@ -153,6 +155,8 @@ def is_redrawn(drawn: bool, splits: Sequence[int | None]) -> bool:
 
 @dataclass(frozen=True)
 class ChosenRow:
+    """A row whose C was chosen, and in how many records it is the least or largest value tried."""
+
     name: str  # its reduction, kernel and label
     least: int
     largest: int
@@ -160,6 +164,7 @@ class ChosenRow:
 
     @property
     def is_at_edge(self) -> bool:
+        """Whether a C of the row is at the edge of the values tried."""
         return bool(self.least + self.largest)
 
 

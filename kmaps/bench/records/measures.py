@@ -51,6 +51,7 @@ class Measure:
         return None if None in parts else float(sum(parts))
 
     def lines(self, record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        """Return the repeats of a record that have all columns of the measure."""
         lines = record.get("common_repeats" if self.common else "repeats", [])
         return [line for line in lines if set(self.columns) <= _measured(line).keys()]
 

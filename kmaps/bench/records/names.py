@@ -75,10 +75,12 @@ SOLVERS: dict[str, str] = {  # the solvers of a classification in words
 
 
 def words_of(method: str) -> Words:
+    """Return the words for a method; its class for one without any."""
     return VOCABULARY.get(method, Words(method.rpartition(".")[2]))
 
 
 def plain(value: Any) -> str:
+    """Return a value as it is printed."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):

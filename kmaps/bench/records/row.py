@@ -13,6 +13,7 @@ BY_ITSELF = "own"  # in records, the solver of a third-party classifier, which n
 
 
 def is_third_party(method: str) -> bool:
+    """Return whether a method is a place in Python, and no map or reference."""
     return "." in method
 
 
@@ -36,10 +37,12 @@ class Row:
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> "Row":
+        """Return the row of a record."""
         return cls(**{name: record[name] for name in ROW_COLUMNS})
 
     @property
     def columns(self) -> dict[str, Any]:
+        """The columns of a record that make its row."""
         return {name: getattr(self, name) for name in ROW_COLUMNS}
 
     @property

@@ -92,6 +92,7 @@ def _is_positive(value: Any) -> bool:
 
 
 def timed(record: Record) -> list[Line]:
+    """Return all repeats of a record, at its own C and at the common one."""
     return [*record.get("repeats", ()), *record.get("common_repeats", ())]
 
 
@@ -146,6 +147,7 @@ class TimesFile(AppendedFile):
         return whole
 
     def append(self, line: Line) -> None:
+        """Write one repeat as a line, and flush it."""
         _check(line, f"{self.path}: a new time")
         self._write({name: line[name] for name in COLUMNS})
 

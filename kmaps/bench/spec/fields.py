@@ -18,6 +18,8 @@ from kmaps.kernels import GRAM_KERNELS, KERNELS
 
 
 class Model(BaseModel):
+    """Keys of a YAML file: of the right types, and no others."""
+
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
@@ -32,8 +34,12 @@ FilePath = Annotated[str, AfterValidator(_from_experiment)]
 
 _COLUMNS = ("label_column", "group_column", "split_column", "id_column", "image_column")
 _FORMS = (
-    *({"data"}, {"data", "labels"}, {"images"}, {"train_images", "test_images"}),
-    *({"train", "test"}, {"train", "test", "train_labels", "test_labels"}),
+    {"data"},
+    {"data", "labels"},
+    {"images"},
+    {"train_images", "test_images"},
+    {"train", "test"},
+    {"train", "test", "train_labels", "test_labels"},
 )
 
 
@@ -84,10 +90,12 @@ class Files(Model):
 
     @property
     def has_parts(self) -> bool:
+        """Whether files separate training from test samples."""
         return self.data is None and self.images is None
 
     @property
     def of_images(self) -> bool:
+        """Whether the samples are images."""
         return self.images is not None or self.train_images is not None
 
     def named(self, name: str, subsets: tuple[str, ...] = ()) -> Any:
@@ -210,10 +218,12 @@ class Data(Model):
 
     @property
     def source(self) -> Any:
+        """Where the data are that do not come with kmaps; None for packaged ones."""
         return self._source
 
     @property
     def has_images(self) -> bool:
+        """Whether the samples are images."""
         return self._has_images
 
 
@@ -261,10 +271,12 @@ class DatasetSplits(Data):
 
     @property
     def title(self) -> str:
+        """The name of the dataset on pages."""
         return self._source.name if self._source else str(self.name)
 
     @property
     def protocol(self) -> dict[str, Any]:
+        """How a split is drawn, as the columns of a record say it."""
         given = self.model_dump(exclude={"name", "files"}, exclude_none=True)
         fixed = self.files is not None and (self.files.has_parts or self.files.split_column)
         return given or ({"official": True} if fixed else {})
@@ -280,10 +292,11 @@ class Features(Model):
 
     @property
     def parameters(self) -> dict[str, Any]:
+        """The parameters of the features that the file names."""
         return self.model_extra or {}
 
 
-class Claim(Model):
+class ClaimEntry(Model):
     """A relation between rows (:mod:`kmaps.bench.paper.claims`) that decides a claim.
 
     A claim of the papers has its sentence, and for each ``part`` the relation and the bound ``by``,
@@ -319,7 +332,7 @@ class Claim(Model):
         return given | {"relation": of_paper.relation, "by": of_paper.by}
 
     @validator(mode="after")
-    def _said_once(self) -> "Claim":
+    def _said_once(self) -> "ClaimEntry":
         from kmaps.bench.paper.statements import OWN_NAME, claims
 
         if self.id not in claims():
@@ -353,7 +366,7 @@ class Experiment(Model):
     about: str = ""
     paper: str = ""
     maps: list[dict[str, Any]] = []
-    claims: list[Claim] = []
+    claims: list[ClaimEntry] = []
     defaults: Literal[1] | None = None
     presets: dict[Name, dict[str, Any]] = {}
     _folder: Path | None = pydantic.PrivateAttr(None)
@@ -361,10 +374,12 @@ class Experiment(Model):
 
     @property
     def subject(self) -> str:
+        """What the experiment is about, in a word."""
         return self.kind
 
     @property
     def cell_fields(self) -> dict[str, Any]:
+        """The fields that all cells of the experiment share."""
         return {"kind": self.kind, "experiment": self.experiment}
 
     @property
@@ -378,15 +393,19 @@ class Experiment(Model):
 
 
 class OnDataset(Experiment):
+    """An experiment on the splits of a dataset."""
+
     dataset: DatasetSplits
     splits: Count = 1
 
     @property
     def subject(self) -> str:
+        """What the experiment is about, in a word."""
         return self.dataset.title
 
     @property
     def cell_fields(self) -> dict[str, Any]:
+        """The fields that all cells of the experiment share."""
         return {
             **super().cell_fields,
             "dataset": self.dataset.title,
@@ -396,10 +415,13 @@ class OnDataset(Experiment):
 
 
 class OnSamples(OnDataset):
+    """An experiment on features of the samples of a dataset."""
+
     features: Features = Features()
 
     @property
     def cell_fields(self) -> dict[str, Any]:
+        """The fields that all cells of the experiment share."""
         return {
             **super().cell_fields,
             "feature_name": self.features.name if self.dataset.has_images else "",

@@ -42,6 +42,7 @@ def at(root: yaml.Node, place: Place, message: str, *, key: bool = False) -> Mis
 
 
 def repeated_keys(node: yaml.Node) -> Iterator[Mistake]:
+    """Yield the keys that stand twice in one mapping."""
     # The reader silently keeps the last of two equal keys.
     children = node.value if isinstance(node, yaml.SequenceNode) else []
     if isinstance(node, yaml.MappingNode):
@@ -58,10 +59,12 @@ def repeated_keys(node: yaml.Node) -> Iterator[Mistake]:
 
 
 def unknown_key(key: Any, known: Iterable[str]) -> str:
+    """Return the message about a key that there is not."""
     return "unknown key" + (suggest(key, known) or f" (known: {', '.join(known)})")
 
 
 def brief(value: Any) -> str:
+    """Return a value as messages name it."""
     names = {dict: "a mapping", list: "a list", type(None): "nothing"}
     return names.get(type(value)) or repr(value)
 

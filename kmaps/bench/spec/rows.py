@@ -236,6 +236,7 @@ def _trial(name: str, kernel: str, params: str) -> str:
 
 
 def feature_mistakes(root: Node, content: dict[str, Any]) -> Iterator[Mistake]:
+    """Yield the mistakes in the features and their parameters."""
     given, dataset = content.get("features"), content.get("dataset")
     if not isinstance(given, dict):
         return
@@ -347,12 +348,17 @@ def _coded_mistakes(
 
 
 def _entries(content: dict[str, Any], key: str = "maps") -> Iterator[tuple[int, dict[str, Any]]]:
-    for i, entry in enumerate(value if isinstance(value := content.get(key), list) else []):
+    """Yield the sound entries of a list of the file, with their numbers."""
+    entries = content.get(key)
+    if not isinstance(entries, list):
+        return
+    for number, entry in enumerate(entries):
         if isinstance(entry, dict):
-            yield i, entry
+            yield number, entry
 
 
 def listed(value: Any) -> list:
+    """Return a list as it is, and any other value in a list of one."""
     return value if isinstance(value, list) else [value]
 
 

@@ -40,6 +40,7 @@ class Range:
 
     @classmethod
     def parse(cls, text: str, integers: bool = False) -> "Range":
+        """Return the range that a text such as ``0:255`` means."""
         try:
             low, high = map(float, text.split(":"))
         except ValueError:
@@ -49,6 +50,7 @@ class Range:
         return cls(low, high, integers)
 
     def values(self, points: int = POINTS) -> NDArray[np.float64]:
+        """Return values of the range: all integers, or as many points at equal distances."""
         if self.integers:
             return np.arange(np.ceil(self.low), np.floor(self.high) + 1)
         return np.linspace(self.low, self.high, points)
@@ -72,6 +74,7 @@ class Errors:
 
     @cached_property
     def error(self) -> NDArray[np.float64]:
+        """The differences of the map's inner products from the kernel, pair by pair."""
         error = self.approximate - self.exact
         if not self.relative:
             return error
@@ -80,19 +83,23 @@ class Errors:
 
     @property
     def arrays(self) -> dict[str, NDArray[np.float64]]:
-        given = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: value for name, value in given.items() if isinstance(value, np.ndarray)}
+        """The arrays that figures need."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
 
     @property
     def linf(self) -> float:
+        """The largest error, in absolute value."""
         return float(np.abs(self.error).max())
 
     @property
     def l1(self) -> float:
+        """The mean absolute error."""
         return float(np.abs(self.error).mean())
 
     @property
     def rms(self) -> float:
+        """The root mean square error."""
         return float(np.sqrt(np.mean(self.error**2)))
 
 
@@ -104,6 +111,7 @@ class SquareErrors(Errors):
 
     @property
     def largest(self) -> float:
+        """The largest of the values, in absolute value."""
         return float(np.abs(self.values).max())
 
     @property
@@ -139,6 +147,7 @@ def approximate(
 
 
 def encode(feature_map: Any, X: NDArray) -> NDArray:
+    """Return the outputs of a map as a dense float64 array."""
     from scipy.sparse import issparse  # slow to import, and experiments without it are read too
 
     encoded = feature_map.transform(X)
@@ -169,6 +178,7 @@ class Span:
         return cls(of, ends.low, ends.high, levels)
 
     def values(self, inputs: int = 1) -> NDArray[np.float64]:
+        """Return the values of the span, for as many inputs."""
         if self.of == "ratios":
             return np.geomspace(self.low, self.high, SPAN_POINTS[1])
         return np.linspace(self.low, self.high, self.levels or SPAN_POINTS[inputs])

@@ -42,6 +42,7 @@ class Split:
 
     @property
     def sizes(self) -> dict[str, int]:
+        """The columns of a record that count samples and features."""
         n_train, n_features = self.x_train.shape
         return {
             "n_train": n_train,
@@ -131,4 +132,5 @@ def fill_cache(
 
 
 def features_cache() -> Path:
+    """Return the folder that keeps features of images."""
     return cache_root() / "features"

@@ -32,7 +32,7 @@ _FIRST, _BLOCK = 1 << 12, 1 << 20  # values that are checked: a few decide for m
 
 
 @dataclass(frozen=True, order=True)
-class Stored:
+class StoredForm:
     """One form of a stored training set: ``dense float32``, ``CSR float32``, ``B-bit codes``
     (packed), ``CSR codes`` (codes that are not zero, with their columns), ``CSR B-splines``, or a
     pickle."""
@@ -93,6 +93,7 @@ def support_storage(sizes: dict[str, Any], model: "KernelSVC") -> dict[str, Any]
 
 
 def codes_storage(rows: "CodedRows") -> dict[str, Any]:
+    """Count the storage of rows of codes, in the smaller of two forms."""
     basis, scale = rows.layout.basis, rows.layout.scale
     if basis is None:
         raise ValueError("rows are not coded for the low-rank form")
@@ -101,13 +102,13 @@ def codes_storage(rows: "CodedRows") -> dict[str, Any]:
     return counted(stored, None, _FLOAT_BYTES * n_numbers, 0)
 
 
-def _held_codes(shape: tuple[int, int], n_codes: int, listed_bytes: int) -> Stored:
+def _held_codes(shape: tuple[int, int], n_codes: int, listed_bytes: int) -> StoredForm:
     packed = _packed(shape[0] * shape[1], int(n_codes - 1).bit_length())
-    return min(packed, Stored(listed_bytes, "CSR codes"))
+    return min(packed, StoredForm(listed_bytes, "CSR codes"))
 
 
 def counted(
-    stored: Stored, paper: int | None, table_bytes: int, model_bytes: int
+    stored: StoredForm, paper: int | None, table_bytes: int, model_bytes: int
 ) -> dict[str, Any]:
     """Return the columns of some sizes in bytes, and their sum, without the bytes that
     `paper_bytes` counts, which are None where they are the same."""
@@ -124,23 +125,23 @@ def counted(
     }
 
 
-def stored_rows(rows: Any) -> Stored:
+def stored_rows(rows: Any) -> StoredForm:
     """Return the smallest form of rows of numbers: dense; CSR; and, where they have at most 256
     distinct values, these and packed codes, or the codes that are not zero as CSR with one byte
     each."""
     (n, m), width, dtype = rows.shape, rows.dtype.itemsize, rows.dtype.name
     n_nonzero = _count_nonzero(rows)
-    forms = [Stored(n * m * width, f"dense {dtype}"), _csr(n, n_nonzero, width, dtype)]
+    forms = [StoredForm(n * m * width, f"dense {dtype}"), _csr(n, n_nonzero, width, dtype)]
     n_values = _count_distinct(rows, n_nonzero)
     if n_values is not None:
         values_bytes = n_values * width
         bits = max(1, (n_values - 1).bit_length())
         for form in (_packed(n * m, bits), _csr(n, n_nonzero, 1, "codes")):
-            forms.append(Stored(form.nbytes + values_bytes, form.form))
+            forms.append(StoredForm(form.nbytes + values_bytes, form.form))
     return min(forms)
 
 
-def stored_codes(codes: Any, bits: int) -> Stored:
+def stored_codes(codes: Any, bits: int) -> StoredForm:
     """Return the smallest form of a map's codes of some bits; its tables are counted elsewhere."""
     n, d = codes.shape
     return min(_packed(n * d, bits), _csr(n, _count_nonzero(codes), 1, "codes"))
@@ -185,13 +186,13 @@ def paper_bytes(
     return None
 
 
-def _packed(n_values: int, bits: int) -> Stored:
-    return Stored(ceil(n_values * bits / 8), f"{bits}-bit codes")
+def _packed(n_values: int, bits: int) -> StoredForm:
+    return StoredForm(ceil(n_values * bits / 8), f"{bits}-bit codes")
 
 
-def _csr(n_rows: int, n_nonzero: int, width: int, what: str) -> Stored:
+def _csr(n_rows: int, n_nonzero: int, width: int, what: str) -> StoredForm:
     index = _INDEX_BYTES if n_nonzero < 2**31 else 2 * _INDEX_BYTES
-    return Stored(n_nonzero * (width + index) + (n_rows + 1) * index, f"CSR {what}")
+    return StoredForm(n_nonzero * (width + index) + (n_rows + 1) * index, f"CSR {what}")
 
 
 def _count_nonzero(rows: Any) -> int:

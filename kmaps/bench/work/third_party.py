@@ -54,6 +54,7 @@ def find(estimator: str) -> type[Any]:
 
 
 def takes(estimator: str, parameter: str) -> bool:
+    """Return whether an estimator has a parameter of a name."""
     return parameter in inspect.signature(find(estimator)).parameters
 
 
@@ -139,13 +140,17 @@ class ThirdPartyMap(FeatureMap):
 
     @property
     def table_bytes_(self) -> int:
+        """The bytes of the pickled transformer."""
         return pickled_bytes(self.transformer)
 
     def fit(self, X: ArrayLike, y: object = None) -> "ThirdPartyMap":
+        """Fit the transformer."""
         self.transformer.fit(X, y)
         return self
 
     def transform(self, X: ArrayLike) -> Any:
+        """Return the transformer's outputs, one row per sample; an InputError refuses other
+        shapes."""
         outputs = self.transformer.transform(X)
         rows = csr_matrix(outputs) if issparse(outputs) else np.asarray(outputs)
         if rows.ndim != 2 or rows.shape[0] != np.shape(X)[0]:
@@ -157,6 +162,7 @@ class ThirdPartyMap(FeatureMap):
 
 
 def labels(predicted: Any, n_samples: int, model: Any) -> NDArray:
+    """Return predicted labels as an array; an InputError refuses other than one per sample."""
     found = np.asarray(predicted)
     if found.shape != (n_samples,):
         raise InputError(

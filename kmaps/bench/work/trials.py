@@ -48,6 +48,7 @@ class Tasks:
 
     @property
     def output(self) -> Literal["predict", "decision_function"]:
+        """What of a model is scored."""
         return "decision_function" if self.judge else "predict"
 
 
@@ -69,6 +70,8 @@ def tasks_of(split: Split, classes: Sequence[str] = ()) -> Tasks:
 
 
 class Folds(NamedTuple):
+    """How C is chosen: the number of folds, their seed, and the number of samples."""
+
     folds: int
     seed: int
     samples: int | None = None
@@ -103,6 +106,7 @@ class Trials:
     _small: "Trials | None" = None
 
     def few(self) -> "Trials":
+        """Return the same trials on a few samples, to warm up on."""
         if self._small is None:
             self._small = Trials(_few_of(self.tasks))
         return self._small
@@ -121,6 +125,7 @@ class Trials:
         return {**columns, **tasks.sizes, "dim": tasks.x_train.shape[0]}, predicted
 
     def choose_exact(self, kernel: str, folds: Folds) -> Choice:
+        """Choose the C of an exact kernel by cross-validation."""
         x = self.tasks.x_train
 
         def paths(chosen: Places) -> list[Predict]:

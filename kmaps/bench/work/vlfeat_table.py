@@ -20,6 +20,7 @@ class VLFeatTable(TransformerMixin, BaseEstimator):
         self.order = order
 
     def fit(self, X: Any, y: Any = None) -> Self:
+        """Tabulate the homogeneous map."""
         parts = 8 + 8 * self.order
         self.nodes_ = np.outer(2.0 ** np.arange(-20, 9), 1 + np.arange(parts) / parts).ravel()
         made = HomogeneousMap(self.kernel, order=self.order, period=None)
@@ -27,6 +28,7 @@ class VLFeatTable(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Any:
+        """Return the interpolated outputs of each feature side by side."""
         x = np.ravel(X)
         columns = [np.interp(x, self.nodes_, column, left=0.0) for column in self.table_.T]
         return np.column_stack(columns).reshape(len(X), -1)

@@ -53,6 +53,8 @@ class Windows:
 
 @dataclass(frozen=True, eq=False)
 class Detections:
+    """Windows that a detector found in images, with their scores."""
+
     boxes: Boxes
     scores: NDArray[np.float64]
 

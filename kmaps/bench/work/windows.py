@@ -38,6 +38,7 @@ class Candidates:
     boxes: list[NDArray[np.int64]]
 
     def average_precision(self, name: str, scores: NDArray) -> float:
+        """Return the average precision of the scores of windows for a class."""
         parts = np.split(scores, np.cumsum([len(boxes) for boxes in self.boxes])[:-1])
         found = [
             suppress(Detections(boxes, part), 0.3)

@@ -166,13 +166,15 @@ def test_a_damaged_file_of_what_is_kept_is_refused(tmp_path, text):
         reported.read_stored(tmp_path)
 
 
-FAILURE = reported.Failure("A8 in annfm-table4-daimler", DAIMLER, "missing, the baseline has it")
+FAILURE = reported.CheckFailure(
+    "A8 in annfm-table4-daimler", DAIMLER, "missing, the baseline has it"
+)
 
 
 def test_junit_has_a_case_an_item_and_a_case_a_cell():
     items = items_of(DAIMLER)
-    cell = reported.Failure("daimler ovr js exact-coded", DAIMLER, "missing: no record", False)
-    odd = reported.Failure("daimler <ovr> & more", DAIMLER, "other data", undecided=True)
+    cell = reported.CheckFailure("daimler ovr js exact-coded", DAIMLER, "missing: no record", False)
+    odd = reported.CheckFailure("daimler <ovr> & more", DAIMLER, "other data", undecided=True)
     suite = ElementTree.fromstring(reported_forms.as_junit(items, [FAILURE, cell, odd]))
     assert int(suite.get("tests")) == len(suite.findall("testcase")) == len(items) + 2
     assert (suite.get("failures"), suite.get("errors")) == ("2", "1")

@@ -8,7 +8,7 @@ from markdown_it import MarkdownIt
 
 from kmaps.bench.paper.glance import glance
 from kmaps.bench.paper.page import page
-from kmaps.bench.paper.reported import Failure, Item
+from kmaps.bench.paper.reported import CheckFailure, Item
 from kmaps.bench.paper.reported_forms import as_markdown as reported_markdown
 from kmaps.bench.records.gate import CellVerdict
 from kmaps.bench.report.document import Section, Table, as_markdown
@@ -80,7 +80,7 @@ def test_no_name_of_a_record_is_markup_in_a_page(name):
     documents = [
         as_markdown(page([cell], measures=("accuracy",), **parts)),
         as_markdown(glance([item], {name: [cell]}, [])),
-        reported_markdown([item], [Failure(name, name, name)], {name: (1, 1)}),
+        reported_markdown([item], [CheckFailure(name, name, name)], {name: (1, 1)}),
         gate_markdown([CellVerdict("worse", name, name)], name),
     ]
     for text in documents:

@@ -12,7 +12,7 @@ from measured import cells_of
 import kmaps
 from kmaps import maps
 from kmaps.bench.kinds import shown_of
-from kmaps.bench.kinds.classification.measure import Classification, Learner, Tuning
+from kmaps.bench.kinds.classification.measure import Classification, LearnerSettings, Tuning
 from kmaps.bench.kinds.load import described, load, load_whole, parse
 from kmaps.bench.kinds.scaling.measure import Scaling
 from kmaps.bench.paper.entries import packaged
@@ -75,7 +75,7 @@ def changed(*keys):
                 values = dict(zip(names, init.__defaults__, strict=True)) | {name: value}
                 patch.setattr(init, "__defaults__", tuple(values.values()))
             else:
-                model = {"learner": Learner, "C": Tuning}[what]
+                model = {"learner": LearnerSettings, "C": Tuning}[what]
                 patch.setattr(model.model_fields[name], "default", value)
         original = registry.parameters_of
 
@@ -94,7 +94,7 @@ def changed(*keys):
 
 def rebuild():
     """Let models of keys take the defaults that their fields have now."""
-    for model in (Learner, Tuning, Classification, Scaling):
+    for model in (LearnerSettings, Tuning, Classification, Scaling):
         model.model_rebuild(force=True)
 
 
@@ -115,7 +115,7 @@ def test_the_table_has_no_parameter_that_does_not_exist():
         assert table.keys() <= inspect.signature(getattr(kmaps, name)).parameters.keys()
     for name, table in defaults.OF_FEATURES.items():
         assert table.keys() <= inspect.signature(FEATURES[name]).parameters.keys()
-    assert defaults.OF_LEARNER.keys() <= Learner.model_fields.keys()
+    assert defaults.OF_LEARNER.keys() <= LearnerSettings.model_fields.keys()
     assert defaults.OF_C.keys() <= Tuning.model_fields.keys()
 
 
@@ -247,12 +247,12 @@ def test_settings_have_todays_default_unless_pinned(given):
     text = TEXT + "baselines: [linear]" + given
     now = cells_of(text)[0]
     with changed(("learner", "", "max_iter")):
-        Classification.model_fields["learner"].default = Learner()
+        Classification.model_fields["learner"].default = LearnerSettings()
         try:
             rebuild()
             then, pinned = cells_of(text)[0], cells_of(text + "\ndefaults: 1")[0]
         finally:
-            Classification.model_fields["learner"].default = Learner(max_iter=None)
+            Classification.model_fields["learner"].default = LearnerSettings(max_iter=None)
     rebuild()
     assert "max_iter" not in now.settings
     assert then.settings["max_iter"] == 7

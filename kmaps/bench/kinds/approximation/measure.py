@@ -69,6 +69,7 @@ class ApproximationKind(Kind):
     takes_estimators = True
 
     def cells(self, experiment: Approximation) -> list[Cell]:
+        """Return the cells of an experiment in the order they run."""
         return [
             Cell(
                 **experiment.cell_fields,
@@ -82,19 +83,26 @@ class ApproximationKind(Kind):
         ]
 
     def measure(self, cell: Cell, shared: Any, timing: Timing) -> Measured:
+        """Measure one cell, on what :meth:`set_up` returned for its batch."""
         from kmaps.bench.work.approximation import compare, made_for
         from kmaps.maps import Bounded  # imports scikit-learn
 
-        made, kernel = made_for(cell.row, cell.kernel, cell.options)
-        found = compare(made, kernel, cell.options, timing)
-        bound, period = None, None
-        if isinstance(made, Bounded):
-            bound, period = found.largest * made.error_bound(), made.period_
+        feature_map, kernel = made_for(cell.row, cell.kernel, cell.options)
+        errors = compare(feature_map, kernel, cell.options, timing)
+        bound = period = None
+        if isinstance(feature_map, Bounded):
+            bound = errors.largest * feature_map.error_bound()
+            period = feature_map.period_
         columns = {
-            **{"linf": found.linf, "rms": found.rms, "l1": found.l1},
-            **{"error_bound": bound, "period": period, "worst": found.worst, "dim": found.dim},
+            "linf": errors.linf,
+            "rms": errors.rms,
+            "l1": errors.l1,
+            "error_bound": bound,
+            "period": period,
+            "worst": errors.worst,
+            "dim": errors.dim,
         }
-        return Measured(columns, found.arrays)
+        return Measured(columns, errors.arrays)
 
 
 def _options(experiment: Approximation, text: str, kernel: str) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from kmaps.bench.records.gate import EXACT, NUMERICAL, Judged
 
 
 class ApproximationShown(Shown):
+    """Approximations: judged columns, measures and figures."""
+
     fills = ("linf", "rms", "l1", "error_bound", "period", "worst", "dim", "fit_s")
     judged = (Judged("linf", NUMERICAL), Judged("rms", NUMERICAL), Judged("dim", EXACT))
     known_figures = {

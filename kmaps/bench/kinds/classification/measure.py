@@ -19,7 +19,7 @@ from kmaps.bench.spec.positions import Mistake, Node
 from kmaps.kernels import KERNELS
 
 
-class Learner(fields.Model):
+class LearnerSettings(fields.Model):
     """The problem of the linear baseline and the maps, and who solves it.
 
     The defaults are LIBSVM's problem, but for the bias, which LIBLINEAR regularises. ``solver`` is
@@ -39,12 +39,13 @@ class Learner(fields.Model):
     calibrate: bool = False
 
     @validator(mode="after")
-    def _solvable(self) -> "Learner":
+    def _solvable(self) -> "LearnerSettings":
         if (self.loss, self.penalty) == ("hinge", "l1"):
             raise ValueError("penalty l1 needs loss squared_hinge or logistic")
         return self
 
     def settings(self, solver: str) -> dict[str, Any]:
+        """Return the settings that a solver has."""
         settings = self.model_dump(include=set(rows.SOLVERS.get(solver, ())))
         return defaults.in_keys(defaults.OF_LEARNER, settings)
 
@@ -110,7 +111,7 @@ class Classification(fields.OnSamples):
     reductions: Annotated[list[Literal["ovo", "ovr"]], Field(min_length=1), fields.Unique]
     baselines: Annotated[list[Literal["linear", "exact", "exact-coded"]], fields.Unique] = []
     classifiers: Annotated[list[rows.Estimator], fields.Unique] = []
-    learner: Learner = Learner()
+    learner: LearnerSettings = LearnerSettings()
     C: Tuning
     figures: Annotated[list[Literal["accuracy", "costs"]], fields.Unique] = []
 
@@ -138,13 +139,18 @@ class ClassificationKind(SampledKind):
     takes_estimators = True
 
     def mistakes(self, root: Node, content: dict[str, Any]) -> Iterable[Mistake]:
+        """Yield mistakes in the content of a file that its model does not find."""
         return rows.solver_mistakes(root, content)
 
     def imports(self, cells: Iterable[Cell]) -> tuple[str, ...]:
-        coded = any(cell.row.solver == "coded" for cell in cells)
-        return ("kmaps.bench.work.classify", *["kmaps.svm.coded.classifier"] * coded)
+        """Return the modules that measuring some cells imports."""
+        modules = ["kmaps.bench.work.classify"]
+        if any(cell.row.solver == "coded" for cell in cells):
+            modules.append("kmaps.svm.coded.classifier")
+        return tuple(modules)
 
     def cells(self, experiment: Classification) -> list[Cell]:
+        """Return the cells of an experiment in the order they run."""
         of_experiment = list(_rows(experiment))
         of_solver = experiment.learner.settings
         return [
@@ -163,16 +169,19 @@ class ClassificationKind(SampledKind):
         ]
 
     def with_C(self, cell: Cell, C: float | None, searched: dict[str, Any] | None = None) -> Cell:
+        """Return a cell that is measured with a given C and search, and chooses none."""
         given = cell.C if C is None else {"grid": [C], "unit_norm": cell.C["unit_norm"]}
         return replace(cell, C=given, chosen={"C": C, "search_chosen": searched})
 
     def warm_up(self, cell: Cell, shared: Any) -> None:
+        """Compile and load all that a cell needs, along the path of its measurement."""
         from kmaps.bench.work.classify import warm_up
 
         grid = cell.C["grid"]
         warm_up(_spec(cell), 1.0 if grid == fields.AUTO else grid[0], _scaled(cell, shared))
 
     def measure(self, cell: Cell, shared: Any, timing: Timing) -> Measured:
+        """Measure one cell, on what :meth:`set_up` returned for its batch."""
         from kmaps.bench.work.classify import evaluate
 
         spec, shared = _spec(cell), _scaled(cell, shared)

@@ -17,11 +17,25 @@ def _is_pickled(record: dict[str, Any]) -> bool:
 
 
 class ClassificationShown(Shown):
+    """Classifications: judged columns, measures, figures and sections."""
+
     fills = (
-        *(*CHOICE, *SIZES, *TIMES, "accuracy", "accuracy_per_class", "dim"),
+        *CHOICE,
+        *SIZES,
+        *TIMES,
+        "accuracy",
+        "accuracy_per_class",
+        "dim",
         *SEARCH,
-        *("train_bytes", "table_bytes", "model_bytes", "storage_bytes", "storage_form"),
-        *("paper_train_bytes", "gram_bytes", "copy_bytes", "train_peak_bytes"),
+        "train_bytes",
+        "table_bytes",
+        "model_bytes",
+        "storage_bytes",
+        "storage_form",
+        "paper_train_bytes",
+        "gram_bytes",
+        "copy_bytes",
+        "train_peak_bytes",
     )
     judged = (
         Judged("accuracy", FRACTION, highest=True),
@@ -48,6 +62,7 @@ class ClassificationShown(Shown):
         return (accuracy_of(records), *times, "storage")
 
     def sections(self, records: Sequence[dict]) -> list[Section]:
+        """Return the sections of a page that only this kind has."""
         from kmaps.bench.report.by_test_set import by_test_set, has_test_sets
 
         sections = []

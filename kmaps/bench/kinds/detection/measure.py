@@ -33,10 +33,12 @@ class Devkit(Data):
 
     @property
     def title(self) -> str:
+        """The name of the dataset on pages."""
         return self.name
 
     @property
     def protocol(self) -> dict[str, Any]:
+        """How images and windows are taken, as the columns of a record say it."""
         return self.model_dump(exclude={"name"}, exclude_none=True)
 
 
@@ -65,6 +67,7 @@ class DetectionKind(TradeOffKind):
     has_images = False  # no image may be left out: an unreadable one stops the run
 
     def solvers(self, cells: Iterable[Cell]) -> set[str]:
+        """Return which of liblinear and libsvm some cells train with."""
         return super().solvers(cells) | {"liblinear"}  # for the first stages
 
     def digest(self, cell: Cell) -> str:
@@ -72,6 +75,7 @@ class DetectionKind(TradeOffKind):
         return ""
 
     def draw_splits(self, cells: Iterable[Cell]) -> None:
+        """Draw every split of some cells, to see whether there are so many samples."""
         from kmaps.bench.work.windows import devkit_folder
 
         devkit_folder()
@@ -79,9 +83,11 @@ class DetectionKind(TradeOffKind):
     def prepare(
         self, cells: Iterable[Cell], *, skip_bad: bool = False, progress: Report | None = None
     ) -> None:
+        """Check and make, once for all cells, what each would otherwise fail on or make again."""
         self.draw_splits(cells)
 
     def set_up(self, cell: Cell, *, skip_bad: bool = False) -> Any:
+        """Return what the cells of one batch share."""
         from kmaps.bench.work.trials import Trials
         from kmaps.bench.work.windows import load_windows
 

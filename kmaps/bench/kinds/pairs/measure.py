@@ -48,10 +48,12 @@ class Pairs(fields.OnSamples):
 
     @property
     def subject(self) -> str:
+        """What the experiment is about, in a word."""
         return self.dataset.title if self.dataset else "uniform samples"
 
     @property
     def cell_fields(self) -> dict[str, Any]:
+        """The fields that all cells of the experiment share."""
         if self.dataset:
             return super().cell_fields
         return {**super(fields.OnDataset, self).cell_fields, "protocol": self.uniform.model_dump()}
@@ -91,6 +93,7 @@ class PairsKind(SampledKind):
     row_keys = ("columns",)
 
     def cells(self, experiment: Pairs) -> list[Cell]:
+        """Return the cells of an experiment in the order they run."""
         return [
             Cell(
                 **experiment.cell_fields,
@@ -107,22 +110,26 @@ class PairsKind(SampledKind):
         ]
 
     def batches(self, cells: Sequence[Cell]) -> list[list[Cell]]:
+        """Return the cells in batches that share a set-up."""
         splits: dict[int | None, list[Cell]] = {cell.split: [] for cell in cells}
         for cell in cells:
             splits[cell.split].append(cell)
         return list(splits.values())
 
     def draw_splits(self, cells: Iterable[Cell]) -> None:
+        """Draw every split of some cells, to see whether there are so many samples."""
         if of_data := [cell for cell in cells if cell.dataset]:
             super().draw_splits(of_data)
 
     def prepare(
         self, cells: Iterable[Cell], *, skip_bad: bool = False, progress: Report | None = None
     ) -> None:
+        """Check and make, once for all cells, what each would otherwise fail on or make again."""
         if of_data := [cell for cell in cells if cell.dataset]:
             super().prepare(of_data, skip_bad=skip_bad, progress=progress)
 
     def set_up(self, cell: Cell, *, skip_bad: bool = False) -> Any:
+        """Return what the cells of one batch share."""
         from kmaps.bench.work.pairs import uniform_samples
 
         if cell.dataset:
@@ -130,6 +137,7 @@ class PairsKind(SampledKind):
         return uniform_samples(**cell.protocol, split=cell.split)
 
     def measure(self, cell: Cell, shared: Any, timing: Timing) -> Measured:
+        """Measure one cell, on what :meth:`set_up` returned for its batch."""
         from kmaps.bench.work.pairs import drawn_columns, pair_errors
 
         options, params = cell.options, cell.row.all_params
@@ -145,9 +153,12 @@ class PairsKind(SampledKind):
 
 
 def _setting(experiment: Pairs, columns: int | None) -> str:
-    drawn = experiment.uniform
-    words = [f"values uniform in {drawn.range}"] if drawn else []
-    return ", ".join([*words, *([f"{columns} of the features"] if columns else [])])
+    words = []
+    if experiment.uniform:
+        words.append(f"values uniform in {experiment.uniform.range}")
+    if columns:
+        words.append(f"{columns} of the features")
+    return ", ".join(words)
 
 
 KIND = PairsKind()

@@ -11,9 +11,18 @@ from kmaps.bench.report.laws import falls_table
 
 
 class PairsShown(Shown):
+    """Pairs: judged columns, measures and sections."""
+
     fills = (
-        *("linf", "rms", "bias", "deviation", "dim"),
-        *("train_bytes", "storage_form", "paper_train_bytes", "table_bytes"),
+        "linf",
+        "rms",
+        "bias",
+        "deviation",
+        "dim",
+        "train_bytes",
+        "storage_form",
+        "paper_train_bytes",
+        "table_bytes",
         *SIZES,
     )
     judged = (
@@ -34,6 +43,7 @@ class PairsShown(Shown):
         return {name: self.known_figures[name]}
 
     def sections(self, records: Sequence[Record]) -> list[Section]:
+        """Return the sections of a page that only this kind has."""
         table = falls_table(records)
         return [Section("How the errors fall", [table])] if table.rows else []
 

@@ -43,6 +43,7 @@ class PlacesKind(Kind):
     shown = SHOWN
 
     def cells(self, experiment: Places) -> list[Cell]:
+        """Return the cells of an experiment in the order they run."""
         options = experiment.model_dump(include={"patch", "step", "longest"})
         return [
             Cell(
@@ -56,10 +57,12 @@ class PlacesKind(Kind):
         ]
 
     def draw_splits(self, cells: Iterable[Cell]) -> None:
+        """Draw every split of some cells, to see whether there are so many samples."""
         for cell in cells:
             draw_split(load_dataset(cell.source or cell.dataset), cell.protocol, cell.split or 0)
 
     def measure(self, cell: Cell, shared: Any, timing: Timing) -> Measured:
+        """Measure one cell, on what :meth:`set_up` returned for its batch."""
         from kmaps.bench.work.places import placed
         from kmaps.features import image_of
 

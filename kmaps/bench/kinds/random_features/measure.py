@@ -34,6 +34,7 @@ class RandomFeaturesKind(SampledKind):
     work = ("kmaps.bench.work.random_errors",)
 
     def cells(self, experiment: RandomFeaturesExperiment) -> list[Cell]:
+        """Return the cells of an experiment in the order they run."""
         return [
             Cell(
                 **experiment.cell_fields,
@@ -48,6 +49,7 @@ class RandomFeaturesKind(SampledKind):
         ]
 
     def measure(self, cell: Cell, shared: Any, timing: Timing) -> Measured:
+        """Measure one cell, on what :meth:`set_up` returned for its batch."""
         from kmaps.bench.work.random_errors import random_errors
 
         made = make_map(cell.row.method, cell.kernel, cell.row.all_params)

@@ -10,6 +10,8 @@ from kmaps.bench.report.laws import convergence_table
 
 
 class RandomFeaturesShown(Shown):
+    """Random features: judged columns, measures and sections."""
+
     fills = ("linf", "rms", "additive_rms", "random_rms", "dim", *SIZES)
     judged = (
         *(Judged(name, NUMERICAL) for name in ("linf", "rms", "additive_rms", "random_rms")),
@@ -19,6 +21,7 @@ class RandomFeaturesShown(Shown):
     known_figures = {"convergence": Figure("kmaps.bench.figures.laws.draw_convergence")}
 
     def sections(self, records: Sequence[Record]) -> list[Section]:
+        """Return the sections of a page that only this kind has."""
         return [Section("Convergence", [convergence_table(records)])]
 
 

@@ -40,6 +40,7 @@ class ScalingKind(ClassificationKind):
     model: ClassVar[type[Scaling]] = Scaling
 
     def cells(self, experiment: Scaling) -> list[Cell]:
+        """Return the cells of an experiment in the order they run."""
         whole = super().cells(experiment)
         return [
             replace(

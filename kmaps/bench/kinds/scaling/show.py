@@ -11,15 +11,19 @@ from kmaps.bench.report.laws import growth_table
 
 
 class ScalingShown(ClassificationShown):
+    """Scaling: judged columns, measures, figures and sections."""
+
     known_figures = {
         **ClassificationShown.known_figures,
         "scaling": Figure("kmaps.bench.figures.laws.draw_scaling"),
     }
 
     def figures(self, experiment: Any) -> dict[str, Figure]:
+        """Return the figures of an experiment by name."""
         return {**super().figures(experiment), "scaling": self.known_figures["scaling"]}
 
     def sections(self, records: Sequence[Record]) -> list[Section]:
+        """Return the sections of a page that only this kind has."""
         return [Section("Growth", [growth_table(records)])]
 
 

@@ -36,9 +36,11 @@ class ToyKind(Kind):
     shown = SHOWN
 
     def solvers(self, cells: Iterable[Cell]) -> set[str]:
+        """Return which of liblinear and libsvm some cells train with."""
         return {"liblinear"}
 
     def cells(self, experiment: Toy) -> list[Cell]:
+        """Return the cells of an experiment in the order they run."""
         return [
             Cell(
                 **experiment.cell_fields,
@@ -52,6 +54,7 @@ class ToyKind(Kind):
         ]
 
     def measure(self, cell: Cell, shared: Any, timing: Timing) -> Measured:
+        """Measure one cell, on what :meth:`set_up` returned for its batch."""
         from kmaps.bench.work.toy import fit_toy
 
         made = make_map(cell.row.method, cell.kernel, cell.row.all_params)

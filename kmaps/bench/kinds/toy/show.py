@@ -5,6 +5,8 @@ from kmaps.bench.records.gate import EXACT, FRACTION, Judged
 
 
 class ToyShown(Shown):
+    """The toy problem: judged columns, measures and the figure."""
+
     fills = ("accuracy", "dim", "train_s")
     judged = (Judged("accuracy", FRACTION, highest=True), Judged("dim", EXACT))
     measured = ("accuracy", "dim")

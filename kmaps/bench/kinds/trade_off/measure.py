@@ -46,6 +46,8 @@ class TradeOffLearner(fields.Model):
 
     @property
     def settings(self) -> Iterator[dict[str, Any]]:
+        """The settings of the learner's rows: each value of C, and each number of frequencies
+        kept."""
         for C in listed(self.C):
             learner = {"name": self.name, "C": C}
             yield from [learner | {"keep": n} for n in self.keep] or [learner]
@@ -93,6 +95,7 @@ class TradeOffKind(SampledKind):
     work = ("kmaps.bench.work.trials",)
 
     def solvers(self, cells: Iterable[Cell]) -> set[str]:
+        """Return which of liblinear and libsvm some cells train with."""
         names = {cell.row.learner["name"] for cell in cells}
         return {"libsvm" if name == "exact" else "liblinear" for name in names - {*GROUPS}}
 
@@ -139,6 +142,7 @@ class TradeOffKind(SampledKind):
         return exact + drawn
 
     def with_C(self, cell: Cell, C: float | None, searched: dict[str, Any] | None = None) -> Cell:
+        """Return a cell that is measured with a given C and search, and chooses none."""
         if C is None or cell.row.learner["C"] != fields.AUTO:
             return cell
         row = replace(cell.row, learner={**cell.row.learner, "C": C})
@@ -154,18 +158,21 @@ class TradeOffKind(SampledKind):
         return [list(batch) for _, batch in groupby(cells, key=drawn)]
 
     def set_up(self, cell: Cell, *, skip_bad: bool = False) -> Any:
+        """Return what the cells of one batch share."""
         from kmaps.bench.work.trials import Trials, tasks_of
 
         split = super().set_up(cell, skip_bad=skip_bad)
         return Trials(tasks_of(split, cell.options.get("classes", ())))
 
     def warm_up(self, cell: Cell, shared: Any) -> None:
+        """Compile and load all that a cell needs, along the path of its measurement."""
         from kmaps.bench.run.clock import UNTIMED
 
         C = cell.row.learner["C"]
         _try(cell, shared.few(), 1.0 if C == fields.AUTO else C, UNTIMED)
 
     def measure(self, cell: Cell, shared: Any, timing: Timing) -> Measured:
+        """Measure one cell, on what :meth:`set_up` returned for its batch."""
         choice = _choose(cell, shared, timing)
         columns, predicted = _try(cell, shared, choice["C"], timing)
         correct = None

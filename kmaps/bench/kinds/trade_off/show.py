@@ -10,6 +10,8 @@ from kmaps.bench.report.tradeoff import tradeoff_table
 
 
 class TradeOffShown(Shown):
+    """Trade-offs: judged columns, measures, figures and sections."""
+
     fills = (*CHOICE, *SIZES, *TIMES, "accuracy", "average_precision", "dim", "model_bytes")
     judged = (
         Judged("accuracy", FRACTION, highest=True),
@@ -22,10 +24,12 @@ class TradeOffShown(Shown):
     }
 
     def measures(self, records: Sequence[Record]) -> tuple[str, ...]:
+        """Return the default columns of tables."""
         quality = "ap" if any("classes" in record["options"] for record in records) else "accuracy"
         return (quality, "dim")
 
     def sections(self, records: Sequence[Record]) -> list[Section]:
+        """Return the sections of a page that only this kind has."""
         several = len({record["split"] for record in records}) > 1
         over = "splits, each with a draw of its own" if several else "draws"
         said = Text(f"Mean ± std over the {over}.")
