@@ -1,6 +1,7 @@
 """Random Fourier features against the Gaussian kernel, their variance, and each other."""
 
 import pickle
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -129,6 +130,22 @@ def test_sigma_from_the_data_is_the_mean_squared_distance(X):
     feature_map = RandomFourierMap(10, sigma=None).fit(X)
     distances = ((X[:, None] - X) ** 2).sum(-1)
     assert feature_map.sigma_**2 == pytest.approx(distances.sum() / (60 * 59), rel=1e-6)
+
+
+def test_a_frequency_matrix_is_kept_or_is_never_whole(monkeypatch):
+    monkeypatch.setattr(frequencies, "_BLOCK_VALUES", 1 << 19)
+    X = np.ones((40, 5000), np.float32)
+    feature_map = RandomFourierMap(1500).fit(X)
+    whole = feature_map.transform(X)
+    with monkeypatch.context() as patch:
+        patch.setattr(frequencies, "normals", None)  # none can be drawn any more
+        np.testing.assert_array_equal(feature_map.transform(X), whole)
+    monkeypatch.setattr(frequencies, "_KEPT_VALUES", 1 << 19)
+    tracemalloc.start()
+    RandomFourierMap(1500).fit(X).transform(X)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 12e6  # measured 5 MB with two threads; the matrix is 30 MB
 
 
 def test_frequencies_of_another_version_are_refused(X):

@@ -59,7 +59,14 @@ STRATA = (
             "tests.svm.coded.test_[bdmr]* tests.svm.grouplasso.test_*",
         },
     ),
-    Stratum("maps", 40, {"kmaps.maps.* kmaps.maps.lowdim.*": "tests.maps.test_*"}),
+    Stratum(
+        "maps",
+        40,
+        {
+            "kmaps.maps.* kmaps.maps.lowdim.*": "tests.maps.test_* tests.models.test_onnx_export "
+            "tests.test_array_api"
+        },
+    ),
     Stratum("cli", 40, {"cli.*": "tests.cli.test_*"}),
     Stratum("models", 40, {"kmaps.models.*": "tests.models.test_*"}),
     Stratum("io", 30, {"kmaps.io.*": "tests.io.test_*"}),
