@@ -12,7 +12,7 @@ PYTEST := bin/python -m pytest -n 2 --dist worksteal
 test test-one test-slow test-all soak test-oldest test-portable: export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help run reproduce test test-one test-slow test-all soak test-oldest test-portable canary mutants lint format bench docs test-site release build clean check-machine
+.PHONY: help run reproduce test test-one test-slow test-all soak test-oldest test-portable canary mutants generated lint format bench docs test-site release build clean check-machine
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
@@ -29,7 +29,7 @@ test: $(VENV)/.installed ## Run the tests (KMAPS_MIRROR=DIR also runs those on t
 	$(VENV)/$(PYTEST)
 
 test-one: $(VENV)/.installed ## Run the tests of one package: make test-one PACKAGE=maps
-	$(BIN)/python -m pytest -q tests/$(PACKAGE) $(wildcard kmaps/$(PACKAGE))
+	$(VENV)/$(PYTEST) -q tests/$(PACKAGE) $(wildcard kmaps/$(PACKAGE))
 
 test-slow: $(VENV)/.installed ## Run the tests that `make test` leaves out: those that take long
 	$(VENV)/$(PYTEST) -m 'slow and not network and not site'
@@ -56,6 +56,9 @@ mutants: $(VENV)/.installed ## Change the code in 600 places, one at a time: a t
 	$(BIN)/pip install --quiet cosmic-ray==8.7.0
 	$(BIN)/kmaps warmup
 	$(BIN)/python -m tests.mutants
+
+generated: $(VENV)/.installed ## Write the files that are generated from others: schema, pages of results
+	$(BIN)/python tools/generate.py
 
 lint: $(VENV)/.installed ## Check format, style and types
 	$(BIN)/ruff format --check .

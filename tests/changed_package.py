@@ -1,7 +1,10 @@
-"""A copy of the package in which the recipes of CONTRIBUTING were followed; `kmaps` of it."""
+"""A copy of the project in which the recipes of CONTRIBUTING were followed; `kmaps` of it."""
 
+import os
 import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,7 +13,7 @@ from commands import Done, kmaps_with
 
 ROOT = Path(__file__).resolve().parent.parent
 RECIPES = re.findall(
-    r"^```python\n# (\S+?)(?:, (after|before|instead of): ([^\n]+))?\n(.*?)^```$",
+    r"^```\w+\n# (\S+?)(?:, (after|before|instead of): ([^\n]+))?\n(.*?)^```$",
     (ROOT / "CONTRIBUTING.md").read_text(),
     re.DOTALL | re.MULTILINE,
 )
@@ -27,25 +30,45 @@ def follow(recipe: tuple[str, str, str, str], source: Path) -> None:
     path = source / name
     if not how:
         path.parent.mkdir(exist_ok=True)
-        (path.parent / "__init__.py").touch()
+        if name.startswith("kmaps/"):
+            (path.parent / "__init__.py").touch()
         path.write_text(text)
         return
     before = path.read_text()
     assert before.count(anchor) == 1, f"{name}: where is {anchor!r}, of CONTRIBUTING?"
     anchor += "\n" if how == "after" else ""
+    if how == "before" and text.startswith(("class ", "def ")):
+        text += "\n\n"
     there = {"after": anchor + text, "before": text + anchor, "instead of": text.rstrip()}[how]
     path.write_text(before.replace(anchor, there))
 
 
+def copy_project(target: Path) -> None:
+    """Copy the project, without what git ignores; what is compiled stays valid in a copy."""
+    ignored = shutil.ignore_patterns(
+        *(".git", ".venv*", "build", "dist", "runs", "*.egg-info", ".*_cache"),
+        *("node_modules", "_build", "*.pyc.*", "*.tmp.*"),  # unfinished files: x.pyc.1, x.tmp.1
+    )
+    shutil.copytree(ROOT, target, ignore=ignored)
+
+
 @contextmanager
 def changed_package(folder: Path) -> Iterator[Callable[..., Done]]:
-    """Copy the package into a folder, follow the recipes there; yield `kmaps` of it."""
+    """Copy the project into a folder, follow the recipes there; yield `kmaps` of it."""
     source = folder / "source"
-    for part in ("kmaps", "cli", "datasets", "experiments"):
-        # What is compiled stays valid in a copy; unfinished files are named x.pyc.1, x.tmp.1.
-        unneeded = shutil.ignore_patterns("*.pyc.*", "*.tmp.*")
-        shutil.copytree(ROOT / part, source / part, ignore=unneeded)
+    copy_project(source)
     for recipe in RECIPES:
         follow(recipe, source)
     with kmaps_with(folder, {"PYTHONPATH": str(source)}) as run:
         yield run
+
+
+def run_in(source: Path, *arguments: str) -> None:
+    """Run Python in a copy of the project, on that copy; fail with what it prints."""
+    environment = {**os.environ, "PYTHONPATH": str(source)}
+    for name in [name for name in environment if name.startswith("PYTEST_")]:
+        del environment[name]
+    done = subprocess.run(
+        [sys.executable, *arguments], cwd=source, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]

@@ -93,18 +93,6 @@ def test_every_record_is_of_a_planned_cell():
 EIGHT_EACH = [RUNS[first : first + 8] for first in range(0, len(RUNS), 8)]
 
 
-@pytest.mark.parametrize("names", EIGHT_EACH, ids=lambda names: names[0])
-def test_pages_are_what_their_records_give(names, tmp_path):
-    def check_page(name):
-        page = tmp_path / name / "README.md"
-        page.parent.mkdir()
-        done = CliRunner().invoke(cli, ["report", str(RESULTS / name), "-o", str(page), "--quiet"])
-        assert (done.exit_code, done.output) == (0, "")
-        assert page.read_bytes() == (RESULTS / name / "README.md").read_bytes()
-
-    assert failures(check_page, names) == []
-
-
 def test_figures_are_small_svg_files():
     assert [*RESULTS.rglob("*.png")] == [RESULTS / "caltech101-words/features.png"]
     sizes = {str(path): path.stat().st_size for path in RESULTS.rglob("*.svg")}
@@ -112,15 +100,7 @@ def test_figures_are_small_svg_files():
     assert {path: size for path, size in sizes.items() if size > 300_000} == {}
 
 
-def test_the_page_on_all_runs_is_what_they_give(tmp_path):
-    page = tmp_path / "README.md"
-    done = CliRunner().invoke(cli, ["report", "--all", str(RESULTS), "-o", str(page), "--quiet"])
-    assert (done.exit_code, done.output) == (0, "")
-    for name in ("README.md", "reported.json"):
-        assert (tmp_path / name).read_bytes() == (RESULTS / name).read_bytes()
-
-
-@pytest.mark.slow  # the test above compares the same numbers
+@pytest.mark.slow  # tests/test_generated.py compares the same numbers
 def test_what_the_papers_report_is_as_it_was():
     given = ["check", str(RESULTS), "--reported", "--against", str(RESULTS), "--quiet"]
     done = CliRunner().invoke(cli, given)

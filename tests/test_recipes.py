@@ -2,10 +2,10 @@
 
 import json
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
+from changed_package import RECIPES, changed_package, run_in
 
 POWERS = """\
 experiment: powers
@@ -17,8 +17,7 @@ maps:
   - {map: power, power: [0.5, 2]}
 C: 1
 """
-CONTRIBUTING = (Path(__file__).resolve().parent.parent / "CONTRIBUTING.md").read_text()
-EXPERIMENT = CONTRIBUTING.split("```yaml\n")[1].split("```")[0]
+[EXPERIMENT] = (text for path, *_, text in RECIPES if path == "experiments/long.yaml")
 N_CELLS = 8
 
 
@@ -100,4 +99,27 @@ def test_a_kind_is_one_folder_one_line_and_one_yaml(changed):
     # Refused: a mistake in the file.
     (folder / "long.yaml").write_text(EXPERIMENT.replace("values", "valeus"))
     wrong = kmaps("run", "long.yaml", code=2)
-    assert "long.yaml:5:1: valeus: unknown key, did you mean 'values'?" in wrong.stderr
+    assert "long.yaml:6:1: valeus: unknown key, did you mean 'values'?" in wrong.stderr
+
+
+def test_what_every_change_may_break_passes_with_the_recipes(changed):
+    source = changed[1] / "source"
+    run_in(source, "tools/generate.py", "--without-runs")
+    run_in(
+        source,
+        *("-m", "pytest", "-q", "-p", "no:cacheprovider"),
+        *("tests/test_layers.py", "tests/test_capabilities.py", "tests/test_missing.py"),
+        *("tests/test_schema.py", "tests/test_generated.py", "tests/test_packaging.py"),
+        *("tests/maps/test_power.py", "tests/cli/test_outputs.py"),
+        "tests/bench/kinds/test_lengths.py",
+        *("--deselect", "tests/test_generated.py::test_pages_are_what_their_records_give"),
+    )
+
+
+@pytest.mark.slow  # next to the test above, which runs what a recipe breaks most likely
+def test_all_tests_pass_with_the_recipes(tmp_path):
+    with changed_package(tmp_path):
+        source = tmp_path / "source"
+        run_in(source, "tools/generate.py")
+        ignored = "--ignore=tests/test_recipes.py"  # it follows them once more
+        run_in(source, "-m", "pytest", "-q", "-p", "no:cacheprovider", ignored)

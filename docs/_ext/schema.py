@@ -1,6 +1,5 @@
-"""The JSON schema of experiment files; `python docs/_ext/schema.py` writes it."""
+"""The JSON schema of experiment files; `make generated` writes it."""
 
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -8,7 +7,6 @@ from typing import Any
 from kmaps.bench.kinds import KINDS
 
 ROOT = Path(__file__).resolve().parents[2]
-TARGET = ROOT / "experiments" / "schema.json"
 _AUTO = {"const": "auto"}
 
 
@@ -75,11 +73,3 @@ def _parts(meaning: str, n: int) -> list[str]:
     """Return the meanings of several keys in one row, which semicolons part."""
     parts = meaning.split(";")
     return parts if len(parts) == n else [meaning] * n
-
-
-def text() -> str:
-    return json.dumps(schema(), indent=1, ensure_ascii=False) + "\n"
-
-
-if __name__ == "__main__":
-    TARGET.write_text(text(), "utf-8")
