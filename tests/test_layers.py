@@ -94,7 +94,7 @@ FLOORS = {
     "dask": "cluster chunks team < classifier mapped_svc maps folders",
     "svm/grouplasso": "problem < classifier",
     "models": "renaming < mapped_rows patches choice landmarks_graph < landmarks stored "
-    "< block_descent widths page evaluation < mapped_svc "
+    "< output_design < block_descent widths page evaluation < mapped_svc "
     "< random_features landmark_svc kernel_svc_cv < coded_path < ahead training onnx_export "
     "< files regression < predictor",
 }

@@ -3,6 +3,9 @@
 Yu, Hsieh, Chang and Lin, KDD 2010: some passes descend on the variables of one block's rows while
 all other variables stay; then comes the next block. All binary problems
 of a reduction are solved on a block while it is there.
+
+Where classes overlap, descent creeps. When the passes that seem to be left take longer than
+Newton's method on the primal (`kmaps.svm.newton`), it goes on from there, problem by problem.
 """
 
 from collections.abc import Sequence
@@ -14,13 +17,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps._loops import outputs as loops
+from kmaps._loops.train import Task
 from kmaps.models.mapped_rows import MappedRows
+from kmaps.models.output_design import OutputDesign
 from kmaps.progress import ProgressReporter, solved_fraction
-from kmaps.svm.losses import LOSSES, Loss
+from kmaps.svm.losses import LOSSES, Hinge, Loss
+from kmaps.svm.newton import NewtonBlock, NewtonResult, OwnRows, direction_ns, minimise
 from kmaps.svm.reduction import BinaryProblem
 from kmaps.thread_pool import for_blocks
 
 _VISITS = 10  # at most, of a row while its outputs are in memory
+_HINGE_STEPS, _SMOOTH_STEPS = 20, 5  # of Newton's method, about
+_VALUE_NS = 2.0  # of an output in a pass of descent, with its visits
+_SUM_NS = 1.0  # of an output in a sum over rows
 
 
 @dataclass
@@ -86,18 +95,31 @@ def train_in_blocks(
     states = [_begun(problem, rows, C, LOSSES[loss]()) for problem in problems]
     for state, known in zip(states, before, strict=False):
         state.alpha, state.weights = known.alpha.copy(), known.weights.copy()
+    newton_passes = _expected_passes(rows, loss)
+    solutions: dict[int, NewtonResult] = {}
     passes, measured, part = 0, np.full(len(states), np.inf), 0.0
+    estimates: list[float] = []
     while passes < max_iter and measured.max() > tol:
+        if _creeps(estimates, tol, newton_passes):
+            budget = _VISITS * (max_iter - passes)
+            solutions = _by_newton(rows, states, norms, bias, tol, budget, progress)
+            measured = _gaps(states)
+            passes += max(int(np.ceil(found.passes / _VISITS)) for found in solutions.values())
+            break
         passes += 1
         _descend(rows, states, norms, bias, (seed, passes), progress if passes == 1 else None)
         # The weights moved between the losses: this is an estimate, checked when it is small.
         gap = _gaps(states).max()
+        estimates.append(gap)
         part = max(part, solved_fraction(gap, tol))
         progress.report(part, f"{passes} passes, a gap of {gap:.1e}")
         if gap <= tol or passes == max_iter:
             _measure(rows, states, bias)
             measured = _gaps(states)
-    weights = np.stack([state.weights for state in states]).astype(np.float32)
+    final = [state.weights for state in states]
+    for k, solution in solutions.items():
+        final[k] = np.append(solution.weights, solution.constant)
+    weights = np.stack(final).astype(np.float32)
     coef, constant = np.ascontiguousarray(weights[:, :-1]), weights[:, -1]
     counts = np.full(len(states), passes)
     return Learnt(coef, constant * np.float32(bias), measured, counts, states)
@@ -105,6 +127,91 @@ def train_in_blocks(
 
 def _gaps(states: list[BlockProblem]) -> NDArray[np.float64]:
     return np.array([state.gap for state in states])
+
+
+def _expected_passes(rows: MappedRows, loss: str) -> float:
+    """Return about how many passes take as long as Newton's method, from the sizes alone."""
+    n, m = len(rows), rows.map.n_outputs_
+    hinge = loss == Hinge.name
+    n_curved = n // 5 if hinge else n // 2
+    moments_ns = OutputDesign(rows, np.arange(n)).moments_ns(n_curved)
+    step_ns = direction_ns(n_curved, m, moments_ns) + 2 * n * m * _SUM_NS
+    return (_HINGE_STEPS if hinge else _SMOOTH_STEPS) * step_ns / (n * m * _VALUE_NS)
+
+
+def _creeps(gaps: list[float], tol: float, newton_passes: float) -> bool:
+    """Return whether the passes that seem to be left take longer than Newton's method."""
+    if len(gaps) < 2:
+        return False
+    half = gaps[len(gaps) // 2 - 1]
+    if not tol < gaps[-1] < half:
+        return gaps[-1] > tol and len(gaps) > newton_passes
+    gained = np.log(half / gaps[-1]) / (len(gaps) - len(gaps) // 2)
+    return bool(np.log(gaps[-1] / tol) / gained > newton_passes)
+
+
+def _by_newton(
+    rows: MappedRows,
+    states: list[BlockProblem],
+    norms: NDArray[np.float64],
+    bias: float,
+    tol: float,
+    most_passes: float,
+    progress: ProgressReporter,
+) -> dict[int, NewtonResult]:
+    """Solve the problems whose gap is above ``tol``; return what was found, by their numbers."""
+    left = [k for k, state in enumerate(states) if not state.gap <= tol]
+    n_solved = len(states) - len(left)
+
+    def solve(start: int, _: int) -> NewtonResult:
+        state = states[left[start]]
+        result = _newton_on_outputs(rows, state, norms, bias, tol, most_passes)
+        said = f"{n_solved + start + 1} of {len(states)} problems by Newton's method"
+        progress.report((n_solved + start + 1) / len(states), said)
+        return result
+
+    return dict(zip(left, for_blocks(solve, len(left), 1), strict=True))
+
+
+def _newton_on_outputs(
+    rows: MappedRows,
+    state: BlockProblem,
+    norms: NDArray[np.float64],
+    bias: float,
+    tol: float,
+    most_passes: float,
+) -> NewtonResult:
+    """Go on from a problem's variables; leave in it the best ones, their weights, and the gap."""
+    members = np.flatnonzero(state.places >= 0)
+    order = np.argsort(state.places[members])
+    members = members[order]
+    ridge = state.loss.ridge(state.costs)
+    task = Task(
+        members=members,
+        signs=state.signs.astype(np.int8),
+        norms=norms[members],
+        targets=np.ones(len(members)),
+        upper=state.loss.high(state.costs),
+        ridge=ridge,
+        epsilon=0.0,
+        bias=float(bias),
+        two_sided=False,
+        logistic=False,
+    )
+    block = NewtonBlock(OutputDesign(rows, members), task, state.alpha)
+    result = minimise(
+        OwnRows(block),
+        state.weights[:-1].copy(),
+        float(state.weights[-1]),
+        smooth=bool((ridge > 0).all()),
+        tol=tol,
+        most_passes=most_passes,
+    )
+    state.alpha = block.best
+    by_features, by_constant = block.weights_of_duals(block.best)
+    state.weights = np.append(by_features, by_constant)
+    state.gap = (result.primal - result.dual) / result.primal if result.primal > 0 else 0.0
+    return result
 
 
 def _begun(problem: BinaryProblem, rows: MappedRows, C: float, loss: Loss) -> BlockProblem:

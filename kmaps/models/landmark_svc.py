@@ -44,7 +44,8 @@ class LandmarkSVC(MappedSVC):
     tol : float, default=1e-3
         The relative duality gap to reach.
     max_iter : int, default=200
-        Most passes over all samples, ≥ 1, each with at most ten visits of every sample.
+        Most passes over all samples, ≥ 1, each with at most ten visits of every sample: ten sums
+        over all samples of Newton's method count as one.
     warm_start : bool, default=False
         Start from the model of the fit before, on the same samples and at a C that was not larger.
     random_state : int, RandomState or None, default=0
@@ -78,7 +79,8 @@ class LandmarkSVC(MappedSVC):
     Notes
     -----
     Training holds the 4 m bytes of a row's outputs; more than 2²⁸ outputs are in a temporary file
-    (in TMPDIR). All binary problems descend on one matrix, each on a thread.
+    (in TMPDIR). All binary problems descend on one matrix, each on a thread; where classes overlap,
+    training goes on by Newton's method on the primal.
 
     References
     ----------

@@ -88,8 +88,10 @@ class RandomFeatureSVC(MappedSVC):
 
     Notes
     -----
-    Training descends on the dual (Yu et al., KDD 2010). It holds the 8 m bytes of a row's outputs;
-    more than 2²⁸ outputs are in a temporary file (in TMPDIR), from which 2²² are read at a time.
+    Training descends on the dual (Yu et al., KDD 2010), and goes on by Newton's method on the
+    primal where that is sooner there, as with classes that overlap. It holds the 8 m bytes of a
+    row's outputs; more than 2²⁸ outputs are in a temporary file (in TMPDIR), from which 2²² are
+    read at a time.
 
     References
     ----------

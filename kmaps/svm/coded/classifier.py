@@ -64,7 +64,8 @@ class CodedSVC(StreamedClassifier):
         are within about 0.01 of the optimum's. In float32, 1e-6 is out of reach, and with huge C
         also 1e-4 may be.
     max_iter : int, default=1000
-        Most passes; a pass evaluates as many samples as there are, some perhaps repeatedly.
+        Most passes; a pass evaluates as many samples as there are, some perhaps repeatedly. A step
+        of Newton's method takes three: scores, sums, and second derivatives.
     class_weight : dict, "balanced" or None, default=None
         Factor on C for each class; in one-vs-rest only on the class's own side, as in LIBLINEAR.
         "balanced" gives every class the same sum of sample weights.

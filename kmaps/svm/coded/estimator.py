@@ -7,7 +7,8 @@ of a map (hkm, lac, ...) of which only a table on the levels exists:
 
 As Wu (ECCV 2010) did for the intersection kernel, the dual is solved by coordinate descent on the
 codes: the decision function is a sum of one function per feature, f(x) = Σ_j f_j(x_j), and both its
-value and its change by a sample are look-ups.
+value and its change by a sample are look-ups. Where that creeps, because classes overlap and rows
+outnumber weights, Newton's method goes on from there (`kmaps.svm.newton`).
 """
 
 from abc import abstractmethod

@@ -193,14 +193,15 @@ class CodedSVR(CodedRegressor):
 class CodedRidge(CodedRegressor):
     """Additive-kernel ridge regression, trained on one byte per value.
 
-    It minimises ``Σ weight_i e_i² + alpha |w|²``, by coordinate descent on the dual.
+    It minimises ``Σ weight_i e_i² + alpha |w|²``: where rows outnumber weights, in one step of
+    Newton's method, else by coordinate descent on the dual.
 
     Use it for targets whose errors are normal, as a smooth additive model.
 
     Parameters
     ----------
     alpha : float, default=1.0
-        Weight of the penalty against the loss. A smaller alpha takes more passes.
+        Weight of the penalty against the loss.
     map, n_levels, bias, tol, max_iter, warm_start, random_state, form, levels
         As in :class:`CodedSVR`.
 
