@@ -1,7 +1,7 @@
 """Histograms of oriented gradients on a pyramid of cells."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,8 @@ from kmaps.checks import check_flag, check_number, check_positive, check_whole, 
 from kmaps.errors import InputError
 from kmaps.features.base import Arrays, Feature
 from kmaps.features.gradients import Cells, gradients, half_overlapping, level_out, oriented
+
+_PARTS = (2, 4, 7)  # of the shorter side, from coarse to fine
 
 
 @dataclass(frozen=True)
@@ -24,8 +26,9 @@ class HogPyramid(Feature):
     defaults an image of MNIST has 12 × 181 = 2,172 values.
     """
 
-    # Sides in pixels, coarse to fine; None means a half, a quarter, a seventh of the shorter side.
-    cells: tuple[int, ...] | None = None
+    # Sides in pixels, coarse to fine. "auto": a half, a quarter, a seventh of the shorter side,
+    # rounded down, so that the tiles fit; None: rounded to the nearest, as published.
+    cells: tuple[int, ...] | Literal["auto"] | None = "auto"
     overlap: bool = True  # tile also with cells shifted by half a side
     orientations: int = 12
     signed: bool = False  # whether opposite gradients differ
@@ -40,7 +43,7 @@ class HogPyramid(Feature):
     block_images: ClassVar[int] = 512
 
     def __post_init__(self) -> None:
-        if self.cells is not None:
+        if self.cells is not None and self.cells != "auto":
             self.check(check_whole_list, "cells", low=1)
         self.check(check_whole, "orientations", low=2)
         self.check(check_number, "sigma", "local", at_least=0)
@@ -65,7 +68,10 @@ class HogPyramid(Feature):
 
     def pyramid(self, shape: tuple[int, int]) -> tuple[Cells, NDArray[np.int64]]:
         shorter = min(shape)
-        sides = self.cells or tuple(max(1, round(shorter / part)) for part in (2, 4, 7))
+        if self.cells == "auto":
+            sides = tuple(max(1, shorter // part) for part in _PARTS)
+        else:
+            sides = self.cells or tuple(max(1, round(shorter / part)) for part in _PARTS)
         if max(sides) > shorter:
             raise InputError(
                 f"{self.name}: {shape[1]} × {shape[0]} pixels (width × height) are too few for "

@@ -40,6 +40,26 @@ def derivatives(image, sigma):
     return blurred(weights, slope), blurred(slope, weights)
 
 
+@pytest.mark.parametrize("side", [9, 15, 31, 36, 47, 63])
+def test_default_cells_tile_the_image(side):
+    cells, levels = make_feature("hog-pyramid", {"overlap": False}).pyramid((side, side))
+    sides = cells[:, 1] - cells[:, 0] if cells.ndim == 2 else None
+    assert sides is None or (sides > 0).all()
+    for level, part in enumerate((2, 4, 7)):
+        # As many tiles as fit next to each other in both directions.
+        assert np.sum(levels == level) == (side // (side // part)) ** 2
+
+
+def test_published_cells_round_to_the_nearest():
+    for side, published in ((31, (16, 8, 4)), (47, (24, 12, 7)), (28, (14, 7, 4))):
+        given = make_feature("hog-pyramid", {"cells": list(published)})
+        nearest = make_feature("hog-pyramid", {"cells": None})
+        for one, other in zip(
+            given.pyramid((side, side)), nearest.pyramid((side, side)), strict=True
+        ):
+            np.testing.assert_array_equal(one, other)
+
+
 def test_levelled_by_hand():
     images = noise(1, 9, 7)
     gx, gy = oracle.differences(images[0] / 255)

@@ -157,6 +157,7 @@ ENTRIES = {
     "estimator": "classifiers: [{estimator: kmaps.OWNER, params: {n_frequencies: 5}}]",
     "features": "features: {name: OWNER}\nbaselines: [linear]",
 }
+PINNED = "\ndefaults: 1"
 OF_ROWS = [key for key in CHANGED if key[0] in ENTRIES]
 MADE_ELSEWHERE = ("lowdim-joint",)  # maps of stationary kernels, which no classification has
 REQUIRED = {"anchor": {"n_neighbors": 2}, "lowdim-joint": {"dim": 5}}
@@ -193,12 +194,12 @@ def used(what, cell, name):
 @pytest.mark.parametrize("key", OF_ROWS, ids=".".join)
 def test_a_row_says_a_default_that_is_not_the_published_one(key):
     what, owner, name = key
-    now, value = cell_of(what, owner), CHANGED[key]
+    now, value = cell_of(what, owner, PINNED), CHANGED[key]
     text = f" {name}={list(value) if isinstance(value, tuple) else value}"
     assert f" {name}=" not in said(what, now)
     with changed(key):
         then = cell_of(what, owner)
-        pinned = cell_of(what, owner, "\ndefaults: 1")
+        pinned = cell_of(what, owner, PINNED)
         assert pinned.key("") == now.key("")
         assert used(what, pinned, name) == published_default(*key)
     assert text in said(what, then)
@@ -212,7 +213,7 @@ def test_a_row_says_a_default_that_is_not_the_published_one(key):
 def test_a_named_published_default_is_the_same_row(key):
     """For resuming, which goes by keys, and for the gate."""
     what, owner, name = key
-    silent = cell_of(what, owner)
+    silent = cell_of(what, owner, PINNED)
     named = cell_of(what, owner, **{name: published_default(*key)})
     other = cell_of(what, owner, **{name: CHANGED[key]})
     assert said(what, named) != said(what, silent)
