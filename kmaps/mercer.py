@@ -57,7 +57,8 @@ class TableKernel:
 
     def __init__(self, points: ArrayLike, values: ArrayLike):
         try:
-            self.points, self.values = np.array(points, float), np.array(values, float)
+            self.points = np.array(points, float)
+            self.values = np.array(values, float)
         except (TypeError, ValueError):
             raise ConfigError("TableKernel: points and values must be numbers") from None
         n = len(self.points) if self.points.ndim == 1 else 0
@@ -86,7 +87,8 @@ def kernel_name(kernel: object) -> str:
 
 def check_mercer(kernel: ScalarKernel, points: NDArray) -> NDArray[np.float64]:
     """Return the matrix of a kernel on points (L,); refuse a kernel that is none there."""
-    name, counts = kernel_name(kernel), np.array([len(points)])
+    name = kernel_name(kernel)
+    counts = np.array([len(points)])
     matrices = _matrices(kernel, points[None], counts, name)
     with threadpool_limits(1, user_api="blas"):
         values = np.linalg.eigvalsh(matrices)[:, ::-1]
@@ -210,11 +212,13 @@ def user_gram(
 
 
 def _dense(X: SampleMatrix) -> NDArray[np.float64]:
+    """Return the samples as a dense matrix in double precision."""
     matrix = X.matrix.toarray() if sparse.issparse(X.matrix) else X.matrix
     return matrix.astype(np.float64)
 
 
-def _spread(*parts: NDArray) -> NDArray[np.float64]:
+def _spread(*arrays: NDArray) -> NDArray[np.float64]:
     """Return some of the values, from the least to the largest."""
-    values = np.unique(np.concatenate([part.ravel() for part in parts]))
-    return values[np.linspace(0, len(values) - 1, min(len(values), _POINTS)).astype(int)]
+    values = np.unique(np.concatenate([array.ravel() for array in arrays]))
+    places = np.linspace(0, len(values) - 1, min(len(values), _POINTS)).astype(int)
+    return values[places]

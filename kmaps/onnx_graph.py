@@ -23,7 +23,9 @@ from kmaps.errors import ConfigError, InputError
 from kmaps.io import atomic_file
 
 DTYPES = ("float32", "float64", "uint8")
-_OPSET, _IR_VERSION = 17, 8  # the versions of ONNX 1.12, which runtimes since 2022 read
+# The versions of ONNX 1.12, which runtimes since 2022 read.
+_OPSET = 17
+_IR_VERSION = 8
 _MOST_BYTES = 2_000_000_000  # a file in protobuf's format cannot be larger
 
 
@@ -70,10 +72,10 @@ def export(
     names = vars(steps[0]).get("feature_names_in_")
     if names is not None:
         graph.facts["feature_names"] = json.dumps([str(name) for name in names])
-    x, *before, last = graph.input, *steps
-    for step in before:
+    x = graph.input
+    for step in steps[:-1]:
         x = present(add(step, graph, x), "the outputs of a step")
-    outputs = add(last, graph, x)
+    outputs = add(steps[-1], graph, x)
     if outputs is not None:  # the step is a map
         graph.add_output("transform", outputs, 2)
     model = graph.model()
@@ -200,11 +202,9 @@ class Graph:
         cells). ``pieces`` are as of :meth:`polynomials`.
         """
         cell = self.search(x, edges)
-        own = self._numbered(cell, begin.shape)
-        start, step = (
-            self.node("Gather", self.constant(part.reshape(-1), x.dtype), own)
-            for part in (begin, width)
-        )
+        number = self._numbered(cell, begin.shape)
+        start = self.node("Gather", self.constant(begin.reshape(-1), x.dtype), number)
+        step = self.node("Gather", self.constant(width.reshape(-1), x.dtype), number)
         place = self.node("Div", self.node("Sub", x, start), step)
         return self.polynomials(cell, place, pieces, x.dtype)
 
@@ -239,14 +239,17 @@ class Graph:
         The graph makes one after the other, so that it needs little memory.
         """
         row = Tensor(f"v{next(self._numbers)}", rows.dtype)
-        outside, self._nodes = self._nodes, []
-        made = make(row)
-        sides = [self._described(row, [rows.shape[1]])], [self._described(made, [None])]
-        body = self._onnx.helper.make_graph(self._nodes, "each", *sides)
-        self._nodes = outside
-        given = self.constant(rows)
-        found = self.node("Scan", given, dtype=made.dtype, body=body, num_scan_inputs=1)
-        return self.node("Transpose", found)
+        nodes_outside = self._nodes
+        self._nodes = []
+        vector = make(row)
+        inputs = [self._described(row, [rows.shape[1]])]
+        outputs = [self._described(vector, [None])]
+        body = self._onnx.helper.make_graph(self._nodes, "each", inputs, outputs)
+        self._nodes = nodes_outside
+        vectors = self.node(
+            "Scan", self.constant(rows), dtype=vector.dtype, body=body, num_scan_inputs=1
+        )
+        return self.node("Transpose", vectors)
 
     def rows(self, values: Tensor, width: int) -> Tensor:
         """Return the outputs (n, d, r) of all columns as rows (n, width)."""
@@ -277,7 +280,8 @@ class Graph:
         )
         opset = [helper.make_opsetid("", _OPSET)]
         model = helper.make_model(graph, opset_imports=opset, ir_version=_IR_VERSION)
-        model.producer_name, model.producer_version = "kmaps", self.facts["kmaps"]
+        model.producer_name = "kmaps"
+        model.producer_version = self.facts["kmaps"]
         helper.set_model_props(model, self.facts)
         self._onnx.checker.check_model(model, full_check=True)
         return model
