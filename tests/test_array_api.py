@@ -72,7 +72,7 @@ REFUSING = [
     kmaps.GroupLassoSVC(),
     kmaps.KernelSVC(),
     kmaps.LandmarkSVC(n_landmarks=5, sigma=1.0),
-    kmaps.RandomFeatureSVC(n_frequencies=30),
+    kmaps.RandomFeatureSVC(n_frequencies=30, sigma=None),
 ]
 
 

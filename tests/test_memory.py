@@ -24,7 +24,7 @@ LEARNERS = [
     kmaps.LiblinearSVC(),
     kmaps.GroupLassoSVC(multiclass="ovo"),
     kmaps.KernelSVC(),
-    kmaps.RandomFeatureSVC(n_frequencies=20),
+    kmaps.RandomFeatureSVC(n_frequencies=20, sigma=None),
     kmaps.LandmarkSVC(n_landmarks=20, sigma=1.0),
 ]
 TOO_MANY = [

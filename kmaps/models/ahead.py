@@ -61,5 +61,5 @@ def _encode(name: str, X: np.ndarray) -> None:
 
 
 def _on_outputs(X: np.ndarray, y: np.ndarray) -> None:
-    RandomFeatureSVC("exp-chi2", 16, tol=0.5).fit(X, y).predict(X)
+    RandomFeatureSVC("exp-chi2", 16, tol=0.5, sigma=None).fit(X, y).predict(X)
     LandmarkSVC("exp-chi2", 16, sigma=None, tol=0.5).fit(X, y).predict(X)

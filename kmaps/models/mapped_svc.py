@@ -119,6 +119,12 @@ class MappedSVC(_Shared, ProbabilisticClassifier):
 
         if isinstance(X, MappedRows):
             raise _not_in_blocks(self.sigma, self.C)
+        others = clone(self)
+        if is_chosen(self.sigma):
+            others.set_params(sigma=None)
+        if is_chosen(self.C):
+            others.set_params(C=1.0)
+        others._check_parameters()  # before the choice, which takes long
         X, labels = self._check_training(X, y, sample_weight)
         self.timings_ = {}
         choose = partial(choose_width, self, sample_weight=labels.weights)

@@ -49,10 +49,10 @@ class RandomFeatureSVC(MappedSVC):
     order : int, default=1
         Order of the inner homogeneous map, from 0 to 100: the accuracy of the metric.
         exp-hellinger and rbf are exact and do not use it.
-    sigma : float, None or "auto", default=None
+    sigma : float, None or "auto", default="auto"
         Width of the kernel, > 0. None: σ² is the mean squared distance D² between training rows, or
         1,000 of them. "auto": :func:`kmaps.models.choose_width` chooses it for this C, or together
-        with ``C="auto"``.
+        with ``C="auto"``. Samples in blocks need a number or None.
     structure : {"dense", "orthogonal", "fastfood"}, default="dense"
         How frequencies are drawn, as in :class:`kmaps.RandomFourierMap`; fastfood is the fastest
         for many features.
@@ -114,7 +114,7 @@ class RandomFeatureSVC(MappedSVC):
     C: Any = 1.0
     _: KW_ONLY
     order: int = 1
-    sigma: Any = None
+    sigma: Any = "auto"
     structure: Structure = "dense"
 
     _stored = STORED["RandomFeatureSVC"]

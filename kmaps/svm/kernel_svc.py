@@ -59,7 +59,8 @@ class KernelSVC(ProbabilisticClassifier):
         "smo" trains on the Gram matrix as it is, in single precision; "libsvm" is LIBSVM, which
         copies it. Both solve the same problems, in steps of the same kind, to the same tolerance.
     multiclass : {"ovo", "ovr"}, default="ovo"
-        One-vs-one is LIBSVM's choice: on pairs of classes the Gram matrix is small.
+        One-vs-one, where all other models have one-vs-rest: it is LIBSVM's choice, since the Gram
+        matrix of a pair of classes is small.
     gamma : float, default=1.0
         Degree of homogeneity of an additive kernel.
     sigma : float or None, default=None

@@ -77,9 +77,10 @@ class LiblinearSVC(LinearClassifier):
     penalty : {"l2", "l1"}, default="l2"
         ``"l1"`` gives sparse weights; with ``loss="hinge"`` it is not available.
     loss : {"squared_hinge", "hinge", "logistic"}, default="squared_hinge"
-        Hinge is solved in the dual (LIBLINEAR's solver 3), l2 squared hinge and logistic in the
-        primal (2 and 0: no random order, no limit of 300 passes, which the dual reaches on
-        MNIST for C >= 1, hence the default), l1 by coordinate descent and by GLMNET (5 and 6).
+        The squared hinge, where all other models have the hinge: in the primal it has no limit of
+        300 passes, which the dual of the hinge reaches on MNIST for C >= 1. The hinge is solved in
+        the dual (LIBLINEAR's solver 3), l2 squared hinge and logistic in the primal (2 and 0: no
+        random order), l1 by coordinate descent and by GLMNET (5 and 6).
     tol : float or None, default=None
         LIBLINEAR's stopping tolerance; None is 0.01 (hinge), 1e-3 (l1 squared hinge) or 1e-4.
     max_iter : int or None, default=None

@@ -34,7 +34,7 @@ def test_writes_the_page_of_the_library(model):
 
 
 def test_what_cannot_be_explained():
-    RandomFeatureSVC(n_frequencies=5).fit(X, Y).save("random.npz")
+    RandomFeatureSVC(n_frequencies=5, sigma=None).fit(X, Y).save("random.npz")
     np.save("narrow.npy", X[:, :3])
     Path("old.html").write_text("old")
     for arguments, message in {

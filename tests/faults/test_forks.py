@@ -29,7 +29,7 @@ MODELS = [
     CodedSVC(max_iter=50, tol=0.1),
     LiblinearSVC(),
     KernelSVC("exp-chi2"),
-    RandomFeatureSVC(n_frequencies=150),
+    RandomFeatureSVC(n_frequencies=150, sigma=None),
     LandmarkSVC(n_landmarks=40, sigma=1.0, tol=0.1),
 ]
 _PATIENCE_S = 60

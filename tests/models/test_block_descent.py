@@ -70,7 +70,7 @@ def test_the_loop_is_descent_on_one_variable_after_another(squared):
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
 def test_the_model_solves_the_quadratic_programme(stored, loss):
     y = np.where(Y > 0, 1, -1)
-    model = RandomFeatureSVC("exp-js", M, C=0.5, loss=loss, tol=1e-3).fit(X, y)
+    model = RandomFeatureSVC("exp-js", M, C=0.5, loss=loss, tol=1e-3, sigma=None).fit(X, y)
     Z = GeneralizedRBFMap("js", n_frequencies=M).fit(X).transform(X).astype(float)
     _, dual = machines.solve_dual(Z @ Z.T + 1, y.astype(float), np.full(N, 0.5), loss)
     short = np.maximum(0, 1 - y * (Z @ model.map_coef_[0] + model.intercept_[0]))

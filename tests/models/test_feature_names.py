@@ -16,7 +16,7 @@ MODELS = {
     "codes": kmaps.CodedSVC(),
     "regression": kmaps.CodedRidge(),
     "kernel": kmaps.KernelSVC("chi2"),
-    "frequencies": kmaps.RandomFeatureSVC(n_frequencies=20),
+    "frequencies": kmaps.RandomFeatureSVC(n_frequencies=20, sigma=None),
     "landmarks": kmaps.LandmarkSVC(n_landmarks=9, sigma=None),
     "landmarks and width": kmaps.LandmarkSVC(n_landmarks=9, sigma="auto"),
     "kernel and width": kmaps.KernelSVCCV("exp-chi2", C=1.0),

@@ -16,18 +16,20 @@ WORDS = np.array(["low", "middle", "high"], object)[Y]
 
 MODELS = {
     "words": (CodedSVC(HomogeneousMap(), multiclass="ovo"), WORDS),
-    "exp-chi2": (RandomFeatureSVC(n_frequencies=80), Y),
+    "exp-chi2": (RandomFeatureSVC(n_frequencies=80, sigma=None), Y),
     "exp-intersection": (
-        RandomFeatureSVC("exp-intersection", 50, order=2, multiclass="ovo", tol=1e-3, bias=0.0),
+        RandomFeatureSVC(
+            "exp-intersection", 50, order=2, multiclass="ovo", tol=1e-3, bias=0.0, sigma=None
+        ),
         WORDS,
     ),
     "orthogonal": (
-        RandomFeatureSVC("exp-hellinger", 50, structure="orthogonal", random_state=7),
+        RandomFeatureSVC("exp-hellinger", 50, structure="orthogonal", random_state=7, sigma=None),
         Y,
     ),
     "fastfood": (RandomFeatureSVC("rbf", 50, structure="fastfood", sigma=2, random_state=None), Y),
     "two halves": (
-        RandomFeatureSVC("exp-js", 50, C=2, random_state=np.random.RandomState(3)),
+        RandomFeatureSVC("exp-js", 50, C=2, random_state=np.random.RandomState(3), sigma=None),
         Y > 0,
     ),
 }
@@ -59,7 +61,7 @@ def test_what_is_loaded_is_what_was_saved(kind, dtype, tmp_path):
 
 
 def test_the_file_is_plain_arrays(tmp_path):
-    RandomFeatureSVC("exp-js", 5, random_state=None).fit(X, Y).save(tmp_path / "m.npz")
+    RandomFeatureSVC("exp-js", 5, random_state=None, sigma=None).fit(X, Y).save(tmp_path / "m.npz")
     with np.load(tmp_path / "m.npz", allow_pickle=False) as file:
         header = json.loads(file["header"].tobytes())
         assert set(file.files) == {"header", "coef", "intercept", "classes"}
@@ -69,7 +71,7 @@ def test_the_file_is_plain_arrays(tmp_path):
 
 
 def test_a_model_that_somebody_changed_with_care_is_a_model(tmp_path):
-    model = RandomFeatureSVC("exp-js", 5).fit(X, Y > 0)
+    model = RandomFeatureSVC("exp-js", 5, sigma=None).fit(X, Y > 0)
     model.save(tmp_path / "m.npz")
     change(tmp_path / "m.npz", coef=np.negative, intercept=np.negative)
     assert (load_model(tmp_path / "m.npz").predict(X) != model.predict(X)).all()
@@ -156,7 +158,7 @@ BROKEN = [  # the arrays, then the parameters, then what was learnt
 @pytest.fixture
 def path(tmp_path):
     """The file of a model of random features: 3 classes, 20 frequencies."""
-    RandomFeatureSVC(n_frequencies=20).fit(X, Y).save(tmp_path / "m.npz")
+    RandomFeatureSVC(n_frequencies=20, sigma=None).fit(X, Y).save(tmp_path / "m.npz")
     return tmp_path / "m.npz"
 
 

@@ -145,7 +145,7 @@ HEADS = {
     "path": kmaps.CodedSVCCV(C=[0.1, 1.0], probability="temperature"),
     "linear": kmaps.LiblinearSVC(multiclass="ovo", probability="sigmoid"),
     "groups": kmaps.GroupLassoSVC(C=0.1),
-    "random": kmaps.RandomFeatureSVC("exp-js", 50, probability="temperature"),
+    "random": kmaps.RandomFeatureSVC("exp-js", 50, probability="temperature", sigma=None),
     "landmarks": kmaps.LandmarkSVC("exp-js", 50, sigma=None, probability="temperature"),
     "LinearSVC": make_pipeline(kmaps.HomogeneousMap("js"), LinearSVC()),
     "logistic": make_pipeline("passthrough", kmaps.NystroemMap(), LogisticRegression(C=0.01)),

@@ -120,7 +120,11 @@ def test_sparse_samples(predicted, name):
 
 @pytest.mark.parametrize(
     "model",
-    [kmaps.RandomFeatureSVC(n_frequencies=20), kmaps.LandmarkSVC(n_landmarks=9), kmaps.KernelSVC()],
+    [
+        kmaps.RandomFeatureSVC(n_frequencies=20, sigma=None),
+        kmaps.LandmarkSVC(n_landmarks=9),
+        kmaps.KernelSVC(),
+    ],
 )
 def test_the_model_of_another_estimator_is_loaded(tmp_path, model):
     model.fit(X, WORDS).save(tmp_path / "m.npz")

@@ -18,7 +18,7 @@ WORDS = np.array(["low", "middle", "high"])[Y]
 
 
 # That of landmarks has the same `fit`, and refuses negative values.
-@contract([RandomFeatureSVC(n_frequencies=300)], lambda estimator: TO_A_TOLERANCE)
+@contract([RandomFeatureSVC(n_frequencies=300, sigma=None)], lambda estimator: TO_A_TOLERANCE)
 def test_follows_scikit_learn(estimator, check):
     check(estimator)
 
@@ -38,7 +38,9 @@ def test_it_is_as_liblinear_on_the_map(kernel, dtype):
     samples, of_map = X.astype(dtype), OF_MAP[kernel]
     settings = {"C": 3.0, "loss": "squared_hinge", "bias": 2.0, "class_weight": "balanced"}
     settings |= {"random_state": of_map.get("random_state", 0), "multiclass": "ovo"}
-    model = RandomFeatureSVC(kernel, 90, tol=1e-7, **settings | of_map).fit(samples, WORDS)
+    model = RandomFeatureSVC(kernel, 90, tol=1e-7, **{"sigma": None} | settings | of_map).fit(
+        samples, WORDS
+    )
     if kernel == "rbf":
         random_map = RandomFourierMap(90, **of_map)
     else:
@@ -81,5 +83,5 @@ def test_parameters_out_of_range(parameters, message):
 @pytest.mark.parametrize("d", [50, 300])
 def test_scores_are_the_same_bits_on_any_number_of_threads(d, dtype):
     samples = np.random.default_rng(1).random((400, d)).astype(dtype)
-    model = RandomFeatureSVC(n_frequencies=602).fit(samples, np.arange(400) % 6)
+    model = RandomFeatureSVC(n_frequencies=602, sigma=None).fit(samples, np.arange(400) % 6)
     assert_same_bits_on_any_threads(model.decision_function, samples, 20)

@@ -32,7 +32,7 @@ def _routing():
         kmaps.LiblinearSVC(),
         kmaps.KernelSVC(),
         kmaps.GroupLassoSVC(),
-        kmaps.RandomFeatureSVC(n_frequencies=20),
+        kmaps.RandomFeatureSVC(n_frequencies=20, sigma=None),
         kmaps.LandmarkSVC(n_landmarks=20),
     ],
     ids=lambda learner: type(learner).__name__,
