@@ -8,6 +8,7 @@ from kmaps.bench.kinds import KINDS
 
 ROOT = Path(__file__).resolve().parents[2]
 _AUTO = {"const": "auto"}
+_RULE = {"enum": ["auto", "plateau"]}
 
 
 def schema() -> dict[str, Any]:
@@ -45,10 +46,11 @@ def _completed(node: Any, said: dict[str, str]) -> None:
         if key in said and "description" not in of:
             of["description"] = said[key]
         if key == "grid" or (key == "C" and of.get("type") == "array"):
-            short = [{"type": "array", "items": of.pop("items"), "minItems": 1}, _AUTO]
+            rule = _RULE if key == "grid" else _AUTO
+            short = [{"type": "array", "items": of.pop("items"), "minItems": 1}, rule]
             node["properties"][key] = {**_without_type(of), "anyOf": short}
         elif key == "C" and "$ref" in of:
-            short = [{"$ref": of.pop("$ref")}, {"type": "number", "exclusiveMinimum": 0}, _AUTO]
+            short = [{"$ref": of.pop("$ref")}, {"type": "number", "exclusiveMinimum": 0}, _RULE]
             node["properties"][key] = {**of, "anyOf": short}
     for one in node.values():
         _completed(one, said)

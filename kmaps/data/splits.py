@@ -25,9 +25,19 @@ Samples = Dataset | Table
 _FORMS = (
     "{train: 10000, test: 10000} or {train: 0.7}, with or without {stratified: true}, {official: "
     "true} with or without {train: 10000}, {train: [groups], test: [groups]} with or without "
-    "{choose: 2}, or {train_per_class: 30, test_per_class: 20}"
+    "{choose: 2}, or {train_per_class: 30, test_per_class: 20}; numbers of samples with or without "
+    "{overlap: true}"
 )
-_KEYS = ("train", "test", "stratified", "choose", "official", "train_per_class", "test_per_class")
+_KEYS = (
+    "overlap",
+    "train",
+    "test",
+    "stratified",
+    "choose",
+    "official",
+    "train_per_class",
+    "test_per_class",
+)
 
 
 def draw_split(dataset: Samples, protocol: Mapping[str, Any], split: int) -> Split:
@@ -41,6 +51,8 @@ def draw_split(dataset: Samples, protocol: Mapping[str, Any], split: int) -> Spl
     - either of them with ``stratified: true``: each class is drawn in proportion to its size;
     - ``{train_per_class: n, test_per_class: m}``: n samples of every class to train, at most m of
       the rest to test;
+    - either with numbers of samples and ``overlap: true``: the same training samples, and test
+      samples drawn from all samples, or from all of each class, so that some are trained on;
     - ``{train: [names], test: [names]}``: all samples of some official groups;
     - ``{choose: k, train: [names], test: [names]}``: a split for every choice of k of the training
       groups and one of the test groups, the latter changing first;
@@ -52,6 +64,8 @@ def draw_split(dataset: Samples, protocol: Mapping[str, Any], split: int) -> Spl
     ``clusters``, numbers and fractions draw whole clusters, with at most that many samples.
     """
     check_protocol(protocol)
+    if "overlap" in protocol:
+        return _draw_overlapping(dataset, protocol, split)
     found = _drawn(dataset, protocol, split)
     _check_clusters(dataset, found)
     return found
@@ -76,6 +90,30 @@ def _drawn(dataset: Samples, protocol: Mapping[str, Any], split: int) -> Split:
         return _draw_clusters(dataset, n_train, n_test, rng)
     train, test, _ = np.split(rng.permutation(len(dataset.y)), [n_train, n_train + n_test])
     return train, test
+
+
+def _draw_overlapping(dataset: Samples, protocol: Mapping[str, Any], split: int) -> Split:
+    """Draw the training samples of the disjoint protocol, and test samples independently."""
+    if dataset.clusters is not None:
+        raise ConfigError(
+            f"{dataset.name}: overlap would test on groups that are trained on; leave out overlap "
+            "or the column of groups"
+        )
+    disjoint = {key: value for key, value in protocol.items() if key != "overlap"}
+    train, _ = _drawn(dataset, disjoint, split)
+    rng = _generator(dataset.name, protocol, split)
+    if "test" in protocol:
+        if protocol["test"] > len(dataset.y):
+            raise ConfigError(
+                f"{dataset.name}: test {protocol['test']} needs as many samples, and the dataset "
+                f"has {len(dataset.y)}"
+            )
+        return train, rng.permutation(len(dataset.y))[: protocol["test"]]
+    test = [
+        rng.permutation(np.flatnonzero(dataset.y == label))[: protocol["test_per_class"]]
+        for label in range(len(dataset.class_names))
+    ]
+    return train, rng.permutation(np.concatenate(test))
 
 
 def _numbers(dataset: Samples, protocol: Mapping[str, Any]) -> tuple[int, int]:
@@ -174,6 +212,13 @@ def check_protocol(protocol: Mapping[str, Any]) -> None:
         if key not in _KEYS:
             raise ConfigError(f"protocol: unknown key {key!r}{suggest(key, _KEYS)}; give {_FORMS}")
     keys, count = set(protocol), partial(is_whole, low=1)
+    if "overlap" in keys:
+        keys.remove("overlap")
+        counted = keys in ({"train", "test"}, {"train_per_class", "test_per_class"})
+        numbers = {key: protocol[key] for key in keys}
+        if not (counted and protocol["overlap"] is True and all(map(count, numbers.values()))):
+            raise ConfigError(f"protocol: got {dict(protocol)}, expected {_FORMS}")
+        return
     if keys in ({"official"}, {"official", "train"}):
         sound = protocol["official"] is True and count(protocol.get("train", 1))
     elif keys | {"test", "stratified"} == {"train", "test", "stratified"} and "train" in keys:

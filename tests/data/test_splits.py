@@ -175,3 +175,51 @@ def test_malformed_protocol(protocol):
         draw_split(make(), protocol, 0)
     with pytest.raises(ConfigError, match="unknown key 'tran', did you mean 'train'"):
         draw_split(make(), {"tran": 10, "test": 10}, 0)
+
+
+@pytest.mark.parametrize(
+    "disjoint",
+    [{"train": 30, "test": 40}, {"train_per_class": 10, "test_per_class": 8}],
+)
+def test_overlapping_draws_test_on_trained_samples_as_often_as_chance_says(disjoint):
+    data = make(n=100, n_classes=4)
+    overlaps = []
+    for split in range(200):
+        train, test = draw_split(data, {**disjoint, "overlap": True}, split)
+        expected, _ = draw_split(data, disjoint, split)
+        np.testing.assert_array_equal(train, expected)
+        assert len(np.unique(test)) == len(test)
+        assert len(test) == disjoint.get("test", 4 * disjoint.get("test_per_class", 0))
+        overlaps.append(np.isin(test, train).mean())
+    share = 30 / 100 if "train" in disjoint else np.mean([10 / n for n in np.bincount(data.y)])
+    assert np.mean(overlaps) == pytest.approx(share, abs=0.02)  # 200 draws: ± 0.005
+
+
+def test_an_overlapping_draw_takes_small_classes_whole():
+    data = make(n=20, n_classes=4)
+    _, test = draw_split(
+        data, {"train_per_class": 2, "test_per_class": 9, "overlap": True}, split=0
+    )
+    assert sorted(test) == list(range(20))
+
+
+@pytest.mark.parametrize(
+    "protocol",
+    [
+        {"official": True, "overlap": True},
+        {"train": 0.5, "test": 0.5, "overlap": True},
+        {"train": 10, "test": 10, "overlap": False},
+        {"train": 10, "test": 10, "stratified": True, "overlap": True},
+        {"train": ["a"], "test": ["b"], "overlap": True},
+    ],
+)
+def test_an_overlap_is_of_numbers_of_samples(protocol):
+    with pytest.raises(ConfigError, match="overlap"):
+        draw_split(make(), protocol, 0)
+
+
+def test_an_overlap_does_not_divide_clusters():
+    with pytest.raises(ConfigError, match="overlap"):
+        draw_split(in_clusters(3, 3), {"train": 2, "test": 2, "overlap": True}, 0)
+    with pytest.raises(ConfigError, match="test 101"):
+        draw_split(make(), {"train": 2, "test": 101, "overlap": True}, 0)

@@ -18,7 +18,7 @@ from kmaps.bench.paper.entries import packaged
 from kmaps.bench.records.lines import Lines, compared, lines_of
 from kmaps.bench.spec import positions
 from kmaps.bench.spec.defaults import completed
-from kmaps.bench.spec.fields import Experiment, Model
+from kmaps.bench.spec.fields import TAGS, Experiment, Model
 from kmaps.bench.spec.rows import estimator_places, feature_mistakes, map_mistakes
 from kmaps.data.yaml_text import read_text, write_yaml
 from kmaps.errors import ConfigError, Mistakes, one_line, suggest
@@ -219,15 +219,15 @@ def described_in(path: Path) -> Experiment:
 
 
 def _from_pydantic(root: yaml.Node, whole: type[Model], error: Any) -> positions.Mistake:
-    place, kind, given = error["loc"], error["type"], error["input"]
+    place = tuple(step for step in error["loc"] if step not in TAGS)
+    kind, given = error["type"], error["input"]
     if kind == "missing":
         return positions.at(root, place[:-1], f"missing key {place[-1]!r}")
     if kind == "extra_forbidden":
         model = whole
         for step in place[:-1]:
-            if isinstance(step, str):  # items of a list have the list's type
-                model = model.model_fields[step].annotation
-                model = next(iter(get_args(model)), model)
+            if isinstance(step, str):
+                model = _model_in(model.model_fields[step].annotation) or model
         return positions.at(
             root, place, positions.unknown_key(place[-1], model.model_fields), key=True
         )
@@ -236,6 +236,14 @@ def _from_pydantic(root: yaml.Node, whole: type[Model], error: Any) -> positions
             root, place, f"expected a mapping (key: value), got {positions.brief(given)}"
         )
     return positions.at(root, place, positions.problem_of(error))
+
+
+def _model_in(annotation: Any) -> type[Model] | None:
+    """Return the model of a field, or of the items of its list; None where there is none."""
+    if isinstance(annotation, type) and issubclass(annotation, Model):
+        return annotation
+    models = (_model_in(argument) for argument in get_args(annotation))
+    return next((model for model in models if model is not None), None)
 
 
 class _Unmeasured:

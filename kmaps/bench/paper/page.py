@@ -92,6 +92,8 @@ def _state(records: Sequence[Record]) -> list[Part]:
         said.append(f"from {days[0]} to {days[-1]}" if days[0] != days[-1] else f"on {days[0]}")
     if cpus := sorted({str(record["cpu"]) for record in records if record.get("cpu")}):
         said.append(f"on {' and '.join(cpus)}")
+    if any("overlap" in record["protocol"] for record in records):
+        said.append("; some of the samples tested on were trained on")
     parts: list[Part] = [Text(f"{' '.join(said)}{f'; {len(failed)} failed' if failed else ''}.")]
     if failed:
         rows = [[cell_name(one), str(one["error"] or "")] for one in failed[:_MOST_FAILED]]

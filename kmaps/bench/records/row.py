@@ -7,7 +7,12 @@ from typing import Any
 
 from kmaps.bench.records import defaults
 
-REFERENCES = ("linear", "exact", "exact-coded")  # the methods that maps are compared with
+REFERENCES = (
+    "linear",
+    "hellinger",
+    "exact",
+    "exact-coded",
+)  # the methods that maps are compared with
 
 BY_ITSELF = "own"  # in records, the solver of a third-party classifier, which needs none
 

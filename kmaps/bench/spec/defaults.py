@@ -46,8 +46,8 @@ def completed(content: Mapping[str, Any], model: type[Model]) -> dict[str, Any]:
     if isinstance(content.get("features"), dict):
         complete["features"] = _features(content["features"], is_pinned)
     if is_pinned:
-        complete |= _published_settings(content, model)
-    return complete
+        return complete | _published_settings(content, model)
+    return complete | _rule_for_c(content, model)
 
 
 def _entry(entry: Any, is_pinned: bool) -> Any:
@@ -120,6 +120,15 @@ def _of_estimator(place: str) -> Today | None:
 
 def _of_features(name: str) -> Today:
     return lambda parameter: getattr(make_feature(name), parameter)
+
+
+def _rule_for_c(content: Mapping[str, Any], model: type[Model]) -> dict[str, Any]:
+    """Return today's choice of C for an experiment that names none, where its kind has one."""
+    of_key = model.model_fields.get("C")
+    if "C" in content or of_key is None or of_key.is_required():
+        return {}
+    choice = of_key.get_default(call_default_factory=True)
+    return {"C": {"grid": choice.grid, "folds": choice.folds}} if isinstance(choice, Model) else {}
 
 
 def _published_settings(content: Mapping[str, Any], model: type[Model]) -> dict[str, Any]:

@@ -160,7 +160,13 @@ def _normalization(value: str) -> None:
         get_normalization(value)
 
 
+TAGS = ("a name", "a mapping")
+"""How pydantic names two forms of an entry in the places of mistakes; no key has such a name."""
+
 AUTO = "auto"  # stands for values of C
+PLATEAU = "plateau"
+RULES = (AUTO, PLATEAU)
+"""The rules for C of a classification, which stand for its values."""
 FIRST_SPLIT = "first-split"  # its training samples choose the C of all splits
 
 
@@ -168,6 +174,12 @@ def _auto_or_values(given: Any, handler: pydantic.ValidatorFunctionWrapHandler) 
     if isinstance(given, str) and given != AUTO:
         raise ValueError(f"expected a list of values, or {AUTO}, got {given!r}")
     return given if given == AUTO else handler(given)
+
+
+def _rule_or_values(given: Any, handler: pydantic.ValidatorFunctionWrapHandler) -> Any:
+    if isinstance(given, str) and given not in RULES:
+        raise ValueError(f"expected a list of values, {' or '.join(RULES)}, got {given!r}")
+    return given if isinstance(given, str) else handler(given)
 
 
 def _parse_range(text: str) -> object:
@@ -184,6 +196,8 @@ Name = Annotated[str, AfterValidator(_folder_name)]
 Interval = Annotated[str, checked(_parse_range)]
 MeasureName = Annotated[str, known_name("measure", lambda: MEASURES)]
 Unique = checked(_unique)
+OneC = Positive | Literal["auto", "plateau"]  # a value, or a rule
+RuleOrValues = pydantic.WrapValidator(_rule_or_values)  # lets a rule replace a list of values of C
 AutoOrValues = pydantic.WrapValidator(_auto_or_values)  # lets "auto" replace a list of values of C
 
 
@@ -244,6 +258,7 @@ class DatasetSplits(Data):
     test_per_class: PositiveInt | None = None
     choose: PositiveInt | None = None
     official: Literal[True] | None = None
+    overlap: Literal[True] | None = None
 
     @validator(mode="after")
     def _found(self, info: pydantic.ValidationInfo) -> "DatasetSplits":

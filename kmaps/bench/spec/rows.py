@@ -17,7 +17,7 @@ from pydantic import model_validator as validator
 from kmaps import maps
 from kmaps.bench.records import defaults
 from kmaps.bench.records.row import Row
-from kmaps.bench.spec.fields import AUTO, Model
+from kmaps.bench.spec.fields import AUTO, RULES, Model, OneC
 from kmaps.bench.spec.positions import Mistake, Node, Place, at, problem_of, unknown_key
 from kmaps.data import get_format, load_manifest, packaged
 from kmaps.errors import ConfigError, suggest
@@ -39,7 +39,7 @@ and ``exact-coded`` are ``libsvm`` and ``coded`` with the kernel itself.
 FORMS = ("auto", "low-rank", "full", "local", "two-level")
 
 LEARNER_KEYS = ("form", "calibrate", "normalize")  # rows on one map may differ in these
-ROW_KEYS = ("solver", *LEARNER_KEYS)  # keys of an entry of ``maps``, but not of its map
+ROW_KEYS = ("solver", *LEARNER_KEYS, "C")  # keys of an entry of ``maps``, but not of its map
 
 
 def _dotted(value: str) -> str:
@@ -79,6 +79,7 @@ class Estimator(Model):
     estimator: Annotated[str, AfterValidator(_dotted)]
     params: Annotated[dict[str, Any], AfterValidator(_plain), Field(default_factory=dict)]
     search: Annotated[dict[str, Any], AfterValidator(_searchable), Field(default_factory=dict)]
+    C: OneC | None = None
 
     @validator(mode="after")
     def _set_or_searched(self) -> "Estimator":
@@ -169,8 +170,8 @@ Found = Iterator[tuple[Place, str, bool]]  # (place of a mistake, message, wheth
 
 
 def _estimator_mistakes(entry: dict[str, Any]) -> Found:
-    known = Estimator.model_fields
-    for key in entry.keys() - known.keys():
+    known = [key for key in Estimator.model_fields if key != "C"]  # in a map's entry a row key
+    for key in entry.keys() - set(known):
         yield (key,), unknown_key(key, known), True
     try:
         Estimator.model_validate({key: value for key, value in entry.items() if key in known})
@@ -286,7 +287,11 @@ def solver_mistakes(root: Node, content: dict[str, Any]) -> Iterator[Mistake]:
     learner = content.get("learner")
     learner = learner if isinstance(learner, dict) else {}
     default = learner.get("solver", "liblinear")
-    exact_coded = "exact-coded" in listed(content.get("baselines"))
+    baselines = [
+        entry.get("baseline") if isinstance(entry, dict) else entry
+        for entry in listed(content.get("baselines"))
+    ]
+    exact_coded = "exact-coded" in baselines
     coded = exact_coded
     for i, entry in _entries(content):
         coded |= any(row["solver"] == "coded" for row in solver_rows(entry, default))
@@ -316,6 +321,11 @@ def _row_mistakes(entry: dict[str, Any], default: str) -> Iterator[tuple[Place, 
             get_normalization(str(value))
         except ConfigError as error:
             yield place, str(error)
+    if "C" in entry:
+        C = entry["C"]
+        is_value = isinstance(C, int | float) and not isinstance(C, bool) and C > 0
+        if not (is_value or C in RULES):
+            yield ("C",), f"expected a value above 0, {' or '.join(RULES)}, got {C!r}"
     for place, value in _placed(entry, "calibrate"):
         if not isinstance(value, bool):
             yield place, f"expected true or false, got {value!r}"

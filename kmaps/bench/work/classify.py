@@ -37,10 +37,10 @@ _BLOCK_VALUES = 1 << 18  # encoded at once, if only the norms of the rows are ne
 class ModelSpec:
     """A map, or an exact kernel, and the solver that trains on it.
 
-    ``method`` is ``linear``, ``exact``, ``exact-coded``, the name of a map, or a third-party
-    estimator, with its ``params``; ``kernel`` is empty for the linear model and third parties;
-    ``settings`` belong to the solver. With ``unit_norm``, C and the bias apply to rows scaled to a
-    root mean square norm of one.
+    ``method`` is ``linear``, ``hellinger``, ``exact``, ``exact-coded``, the name of a map, or a
+    third-party estimator, with its ``params``; ``kernel`` is empty for linear, hellinger and third
+    parties; ``settings`` belong to the solver. With ``unit_norm``, C and the bias apply to rows
+    scaled to a root mean square norm of one.
     """
 
     method: str
@@ -55,9 +55,9 @@ class ModelSpec:
 
 @dataclass(frozen=True)
 class Choosing:
-    """How C is chosen: from a grid, or ``"auto"``, on a stratified draw of the samples."""
+    """How C is chosen: from a grid, or by a rule, on a stratified draw of the samples."""
 
-    grid: list[float] | Literal["auto"]
+    grid: list[float] | Literal["auto", "plateau"]
     seed: int
     folds: int = 3
     samples: int | None = None
@@ -182,7 +182,7 @@ def own(spec: ModelSpec, C: Any) -> Any:
 
 
 class _Identity(FeatureMap):
-    """The map of the linear baseline."""
+    """The map of the linear baseline: one output per value, the value itself."""
 
     def fit(self, X: Array, y: object = None) -> "_Identity":
         return self
@@ -191,9 +191,26 @@ class _Identity(FeatureMap):
         return X
 
 
+class _SquareRoots(_Identity):
+    """The map of the baseline ``hellinger``: one output per value, its root with its sign.
+
+    Inner products are the Hellinger kernel, the sum of sign(xy)·√|xy|, without any error.
+    """
+
+    def transform(self, X: Array) -> Array:
+        if not issparse(X):
+            return np.sign(X) * np.sqrt(np.abs(X))
+        roots = X.copy()
+        roots.data = np.sign(roots.data) * np.sqrt(np.abs(roots.data))
+        return roots
+
+
+_BASELINES: dict[str, type[FeatureMap]] = {"linear": _Identity, "hellinger": _SquareRoots}
+
+
 def _map_of(spec: ModelSpec) -> Any:
-    if spec.method == "linear":
-        return _Identity()
+    if spec.method in _BASELINES:
+        return _BASELINES[spec.method]()
     if is_third_party(spec.method):
         made = third_party.make(spec.method, spec.params, random_state=spec.seed)
         return made if spec.solver == "coded" else third_party.ThirdPartyMap(made)
@@ -268,7 +285,7 @@ def choose_c(
     if spec.solver == BY_ITSELF and not third_party.chooses_c(spec.method, spec.params):
         given = spec.params.get("C")
         return models.Choice(given if isinstance(given, int | float) else None, (), (), ())
-    if choosing.grid != models.AUTO and len(choosing.grid) == 1:
+    if not isinstance(choosing.grid, str) and len(choosing.grid) == 1:
         return models.Choice(choosing.grid[0], (), (), ())
     return models.cross_validate(
         lambda chosen: predictor(spec, x[chosen], y[chosen]),

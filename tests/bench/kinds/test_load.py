@@ -28,7 +28,7 @@ def test_values_of_c_are_numbers_in_their_order():
         ("[ovo, ovr]", "[ovo, ova]", "7:19: reductions[1]: should be 'ovo' or 'ovr', got 'ova'"),
         ("bias: 1}", "bias: -1}", "13:30: learner.bias: should be greater than or equal to 0, got"),
         ("bias: 1}", "penalty: l1}", "13:10: learner: penalty l1 needs loss squared_hinge or"),
-        ("[1, 1e-2, 10]", "best", "15:9: C.grid: expected a list of values, or auto, got"),
+        ("[1, 1e-2, 10]", "best", "15:9: C.grid: expected a list of values, auto or plateau, got"),
         ("1e-2", "-1e-2", "15:13: C.grid[1]: should be greater than 0, got -0.01"),
         ("1e-2", ".nan", "15:13: C.grid[1]: should be a finite number, got nan"),
         ("folds: 3", "folds: 1", "16:10: C.folds: should be greater than or equal to 2, got 1"),

@@ -39,7 +39,11 @@ C: 1
         ("loss: hinge", "loss: squared_hinge, penalty: l1", "9:41: learner.penalty: solver: coded"),
         ("{loss", "{solver: code, loss", "9:19: learner.solver: unknown solver 'code', did you"),
         ("n_levels: 64", "n_levels: 257", "9:34: learner.n_levels: should be less than or equal"),
-        ("[exact-coded]", "[exact-code]", "5:13: baselines[0]: should be 'linear', 'exact' or"),
+        (
+            "[exact-coded]",
+            "[exact-code]",
+            "5:13: baselines[0]: should be 'linear', 'hellinger', 'exact' or",
+        ),
         ("[chi2]", "[rbf]", "5:12: baselines: exact-coded needs an additive kernel (known: chi2,"),
     ],
 )

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, PositiveInt
+from pydantic import AfterValidator, Discriminator, Field, PositiveInt, Tag
 from pydantic import model_validator as validator
 
 from kmaps.bench.kinds.classification.show import SHOWN
@@ -50,12 +50,29 @@ class LearnerSettings(fields.Model):
         return defaults.in_keys(defaults.OF_LEARNER, settings)
 
 
+BaselineName = Literal["linear", "hellinger", "exact", "exact-coded"]
+
+
+class Baseline(fields.Model):
+    """A baseline with a C of its own."""
+
+    baseline: BaselineName
+    C: fields.OneC
+
+
+NameOrBaseline = Annotated[
+    Annotated[BaselineName, Tag(fields.TAGS[0])] | Annotated[Baseline, Tag(fields.TAGS[1])],
+    Discriminator(lambda value: fields.TAGS[isinstance(value, dict | Baseline)]),
+]
+
+
 class Tuning(fields.Model):
     """The values of C, and how one is chosen from several.
 
     By cross-validation inside the training split, on all of it or on a stratified draw of
     ``samples``; every method sees the same samples and folds, and ties go to the smaller C. With
-    ``grid: auto`` one rule sets the values for all methods (:mod:`kmaps.models.choice`). With
+    ``grid: auto`` or ``plateau`` a rule sets the values (:mod:`kmaps.models.choice`), which goes on
+    beyond a flat top with ``plateau``; an experiment without ``C`` has that rule. With
     ``chosen_on: first-split`` the C that a row has on its first split serves all splits.
 
     With ``unit_norm``, C and the learner's bias apply to encoded rows divided by the root mean
@@ -68,7 +85,7 @@ class Tuning(fields.Model):
         Field(min_length=1),
         fields.Unique,
         AfterValidator(sorted),
-        fields.AutoOrValues,
+        fields.RuleOrValues,
     ]
     folds: Annotated[int, Field(ge=2)] = 3
     samples: PositiveInt | None = None
@@ -80,7 +97,7 @@ class Tuning(fields.Model):
     def _from_number(cls, given: Any) -> Any:
         if isinstance(given, dict):
             return given
-        return {"grid": given if given == fields.AUTO else [given]}
+        return {"grid": given if given in fields.RULES else [given]}
 
     @validator(mode="after")
     def _enough(self) -> "Tuning":
@@ -93,6 +110,13 @@ class Tuning(fields.Model):
     @property
     def _is_given(self) -> bool:
         return not isinstance(self.grid, str) and len(self.grid) == 1  # a list, not "auto"
+
+    def of_row(self, own: float | str | None) -> dict[str, Any]:
+        """Return how the C of a row is chosen: the experiment's way, or the row's value or rule."""
+        if own is None:
+            return self.of_cell
+        grid = own if isinstance(own, str) else [own]
+        return self.model_copy(update={"grid": grid}).of_cell
 
     @property
     def of_cell(self) -> dict[str, Any]:
@@ -109,24 +133,34 @@ class Classification(fields.OnSamples):
     kind: Literal["classification"] = "classification"
     kernels: Annotated[list[fields.KernelName], fields.Unique] = []
     reductions: Annotated[list[Literal["ovo", "ovr"]], Field(min_length=1), fields.Unique]
-    baselines: Annotated[list[Literal["linear", "exact", "exact-coded"]], fields.Unique] = []
+    baselines: Annotated[list[NameOrBaseline], fields.Unique] = []
     classifiers: Annotated[list[rows.Estimator], fields.Unique] = []
     learner: LearnerSettings = LearnerSettings()
-    C: Tuning
+    C: Tuning = Field(default_factory=lambda: Tuning(grid=fields.PLATEAU))
     figures: Annotated[list[Literal["accuracy", "costs"]], fields.Unique] = []
 
     @validator(mode="after")
     def _runnable(self) -> "Classification":
         if not self.baselines and not self.maps and not self.classifiers:
             raise ValueError("nothing to run: name baselines, maps or classifiers")
-        if "exact" in self.baselines and not self.kernels:
+        if "exact" in [name for name, _ in self.baseline_rows] and not self.kernels:
             raise ValueError("the baseline 'exact' needs kernels")
+        if self.defaults and "C" not in self.model_fields_set:
+            raise ValueError("missing key 'C': with defaults: 1 there is no rule for it")
         if self.C.chosen_on and self.dataset.choose is None:
             raise ValueError(
                 f"C.chosen_on: {self.C.chosen_on} would choose C on samples that other splits test "
                 "on; it needs a dataset with official groups and choose: K of the training groups"
             )
         return self
+
+    @property
+    def baseline_rows(self) -> list[tuple[str, dict[str, Any]]]:
+        """The baselines by name, each with the settings of its learner: its own C, or nothing."""
+        return [
+            (entry, {}) if isinstance(entry, str) else (entry.baseline, {"C": entry.C})
+            for entry in self.baselines
+        ]
 
 
 class ClassificationKind(SampledKind):
@@ -161,7 +195,7 @@ class ClassificationKind(SampledKind):
                 split=split,
                 reduction=reduction,
                 settings={k: v for k, v in of_solver(row.solver).items() if k not in row.learner},
-                C=experiment.C.of_cell,
+                C=experiment.C.of_row(row.learner.get("C")),
             )
             for split in range(experiment.splits)
             for reduction in experiment.reductions
@@ -178,7 +212,7 @@ class ClassificationKind(SampledKind):
         from kmaps.bench.work.classify import warm_up
 
         grid = cell.C["grid"]
-        warm_up(_spec(cell), 1.0 if grid == fields.AUTO else grid[0], _scaled(cell, shared))
+        warm_up(_spec(cell), 1.0 if grid in fields.RULES else grid[0], _scaled(cell, shared))
 
     def measure(self, cell: Cell, shared: Any, timing: Timing) -> Measured:
         """Measure one cell, on what :meth:`set_up` returned for its batch."""
@@ -214,24 +248,38 @@ def _choose(spec: Any, cell: Cell, split: Any) -> dict[str, Any]:
 
 def _rows(experiment: Classification) -> Iterator[tuple[Row, str]]:
     kernels = experiment.kernels
-    if "linear" in experiment.baselines:
-        yield Row("linear", solver="liblinear"), ""
-    if "exact" in experiment.baselines:
-        for kernel in kernels:
-            yield Row("exact", solver="libsvm"), kernel
-    if "exact-coded" in experiment.baselines:
-        for kernel in (kernel for kernel in kernels if kernel in KERNELS):
-            yield Row("exact-coded", solver="coded"), kernel
+    solvers = {
+        "linear": "liblinear",
+        "hellinger": "liblinear",
+        "exact": "libsvm",
+        "exact-coded": "coded",
+    }
+    # The order of rows is that of the names here, whatever the file's.
+    for name, solver in solvers.items():
+        for baseline, learner in experiment.baseline_rows:
+            if baseline != name:
+                continue
+            if solver == "liblinear":
+                yield Row(name, solver=solver, learner=learner), ""
+                continue
+            for kernel in kernels:
+                if name == "exact" or kernel in KERNELS:
+                    yield Row(name, solver=solver, learner=learner), kernel
     for entry in experiment.maps:
         for kernel, params in rows.map_rows(entry, kernels, rows.ROW_KEYS):
             for row in rows.solver_rows(entry, experiment.learner.solver):
                 solver = row.pop("solver")
                 learner = {key: value for key, value in row.items() if value != fields.AUTO}
                 learner |= rows.searched({"search": {}} | entry)
+                if "C" in entry:
+                    own = entry["C"]
+                    learner["C"] = own if isinstance(own, str) else float(own)
                 name = entry["map"] if "map" in entry else entry["estimator"]
                 yield Row(name, params, solver, learner), kernel
     for classifier in experiment.classifiers:
         learner = rows.searched({"search": classifier.search})
+        if classifier.C is not None:
+            learner["C"] = classifier.C
         yield Row(classifier.estimator, classifier.params, BY_ITSELF, learner), ""
 
 
@@ -246,7 +294,7 @@ def _spec(cell: Cell) -> Any:
 
     settings = dict(cell.settings)
     if cell.row.solver == "coded":
-        apart = ("normalize", "search")
+        apart = ("normalize", "search", "C")
         learner = {key: value for key, value in cell.row.learner.items() if key not in apart}
         settings |= {"form": fields.AUTO, **learner}
     return ModelSpec(
