@@ -76,18 +76,19 @@ def product_starts(
     weights per output, up to some noise. Equal draws of the ``count`` are returned once.
     """
     rng = np.random.default_rng(0)
-    found: dict[bytes, NDArray] = {}
+    starts: dict[bytes, NDArray] = {}
     for _ in range(count):
         rows, density = _lattice(choices[rng.integers(len(choices))], rng)
         if form == "projection":
             signed = with_signs(rows)
             unsigned = {tuple(row): value for row, value in zip(rows, density, strict=True)}
-            rows, density = signed, np.array([unsigned[tuple(row)] for row in np.abs(signed)])
+            rows = signed
+            density = np.array([unsigned[tuple(row)] for row in np.abs(signed)])
         order = np.argsort(-density * np.exp(_NOISE * rng.normal(size=len(rows))), kind="stable")
-        kept = order[selection.largest_within(atom_dims(rows[order], form), dim)]
-        frequencies = rows[np.sort(kept)]
-        found[frequencies.tobytes()] = frequencies
-    return list(found.values())
+        chosen = order[selection.largest_within(atom_dims(rows[order], form), dim)]
+        frequencies = rows[np.sort(chosen)]
+        starts[frequencies.tobytes()] = frequencies
+    return list(starts.values())
 
 
 def _lattice(axes: list[CosineSum], rng: np.random.Generator) -> tuple[NDArray, NDArray]:
@@ -118,7 +119,7 @@ _START_POINTS = 0.7  # part of these points on which starts are found
 _LEAST_POINTS = {2: 16, 3: 7}  # between 0 and M on each axis
 _PRECISION = 2e-3  # part of the error: frequencies move until it is reached
 _ROOM = 1.15  # the programs choose from so many times the wanted outputs
-_RADII = 0.35, 0.55  # limits for the spacing of radii in random polar grids
+_RADII = (0.35, 0.55)  # limits for the spacing of radii in random polar grids
 # The numbers of random starts, and of starts that are moved: at least so many, and more with fewer
 # outputs, because small programs are fast.
 _DRAWN = {"modulation": (300, 0), "projection": (60, 6000)}
@@ -175,7 +176,8 @@ class BoxProblem:
 
     def _axis_maps(self, dim: int) -> list[CosineSum]:
         """Return maps of the kernel along each axis (ldefm Sect. 6.2)."""
-        maps, solved = [], {}
+        maps = []
+        solved = {}
         for i, high in enumerate(self.length):
 
             def along(lam: NDArray, i: int = i) -> NDArray:
@@ -184,12 +186,12 @@ class BoxProblem:
                 return self.signature(points).reshape(np.shape(lam))
 
             target = line_target(along, high, dim=dim, levels=self.levels)
-            alike = high, along(target.grid()).tobytes()  # most kernels are alike along all axes
-            if alike not in solved:
-                pool = selection.line_pool(target)
-                of_line = selection.PoolSelection(target, *pool, precision=_PRECISION)
-                solved[alike] = of_line.best(dim).cosines
-            maps.append(solved[alike])
+            values = high, along(target.grid()).tobytes()  # most kernels are alike along all axes
+            if values not in solved:
+                pool, near = selection.line_pool(target)
+                programs = selection.PoolSelection(target, pool, near, precision=_PRECISION)
+                solved[values] = programs.best(dim).cosines
+            maps.append(solved[values])
         return maps
 
     def _largest_products(self) -> selection.Solution:
@@ -200,23 +202,25 @@ class BoxProblem:
         rows = np.array(list(product(*(axis.frequencies[:, 0] for axis in self._axes))))
         weights = np.array([np.prod(row) for row in product(*(a.weights for a in self._axes))])
         heaviest = CosineSum(rows, weights, "modulation").heaviest_first()
-        kept = selection.largest_within(atom_dims(heaviest.frequencies, "modulation"), self.dim)
-        weights = heaviest.weights[kept]
+        fits = selection.largest_within(atom_dims(heaviest.frequencies, "modulation"), self.dim)
+        weights = heaviest.weights[fits]
         weights *= self.signature(np.zeros((1, len(self.length))))[0] / weights.sum()
-        cosines = CosineSum(heaviest.frequencies[kept], weights, "modulation")
+        cosines = CosineSum(heaviest.frequencies[fits], weights, "modulation")
         error = self._sampled("modulation").target.true_error(cosines)
         return selection.Solution(cosines, error, source="product")
 
     def _from_polar_grid(self) -> CosineSum:
         """Return the best start from ldefm's grid and from others, turned and scaled at random."""
         sampled = self._sampled("projection", _START_POINTS)
-        rng, found = np.random.default_rng(0), []
-        drawn = ((rng.random(), rng.uniform(*_RADII)) for _ in range(1, self.n_grids))
-        for turn, radius in [(0.0, POLAR_RADIUS), *drawn]:
+        rng = np.random.default_rng(0)
+        starts = []
+        for number in range(self.n_grids):
+            turn = rng.random() if number else 0.0
+            radius = rng.uniform(*_RADII) if number else POLAR_RADIUS
             pool = polar_pool(sampled.target, turn, radius)
             near = radius * sampled.target.step
-            found.append(self._from_pool(sampled, pool, near, "projection"))
-        return min(found, key=lambda start: start[1].error)[0]
+            starts.append(self._from_pool(sampled, pool, near, "projection"))
+        return min(starts, key=lambda start: start[1].error)[0]
 
     def _from_pool(
         self, sampled: SampledTarget, pool: NDArray, near: NDArray, form: str

@@ -82,12 +82,14 @@ def move(
         if fit.error - promised <= precision * fit.error + _ROUNDING:
             break
         moved, moved_fit = best_weights(sampled, frequencies, cosines.form, fit)
-        gained = fit.error - moved_fit.error
-        if gained > 0:
-            cosines, fit = moved, moved_fit
-        if gained < 0.25 * (gained + moved_fit.error - promised):
+        gain = fit.error - moved_fit.error
+        promised_gain = gain + moved_fit.error - promised
+        if gain > 0:
+            cosines = moved
+            fit = moved_fit
+        if gain < 0.25 * promised_gain:
             step /= 4
-        elif gained > 0.75 * (gained + moved_fit.error - promised):
+        elif gain > 0.75 * promised_gain:
             step *= 2
     return cosines, fit
 
@@ -96,7 +98,8 @@ def _linear_step(
     sampled: SampledTarget, cosines: CosineSum, step: float, near: Fit
 ) -> tuple[NDArray, float]:
     """Return the frequencies that the linearised program moves to, and the error it promises."""
-    omega, form = cosines.frequencies, cosines.form
+    omega = cosines.frequencies
+    form = cosines.form
     weight = sampled.target.weight(sampled.points)
     atoms, axes = np.nonzero(omega)  # these atoms' frequencies move along these axes
     slopes = weight[:, None] * atom_slopes(omega, sampled.points, form)[:, atoms, axes]
@@ -106,14 +109,16 @@ def _linear_step(
     n_moving = len(atoms)
     alphas = np.zeros((n_moving, len(omega)))
     alphas[np.arange(n_moving), atoms] = -1
-    ties = np.vstack([np.hstack([alphas, s * np.eye(n_moving)]) for s in (1, -1)])
+    betas = np.eye(n_moving)
+    ties = np.vstack([np.hstack([alphas, betas]), np.hstack([alphas, -betas])])
     fit = minimise(
         A, sampled.values, n_free=n_moving, ties=ties, quadrature=sampled.quadrature, near=near
     )
-    alpha, beta = fit.x[: len(omega)], fit.x[len(omega) :]
-    share = np.divide(beta, alpha[atoms], out=np.zeros(n_moving), where=alpha[atoms] > 0)
+    alpha = fit.x[: len(omega)][atoms]
+    beta = fit.x[len(omega) :]
+    part_of_reach = np.divide(beta, alpha, out=np.zeros(n_moving), where=alpha > 0)
     moved = omega.copy()
-    moved[atoms, axes] += np.clip(share, -1, 1) * reach
+    moved[atoms, axes] += np.clip(part_of_reach, -1, 1) * reach
     if omega.shape[1] == 1 or form == "modulation":
         moved = np.abs(moved)
     return moved, error_norm(A @ fit.x - sampled.values, sampled.quadrature)
@@ -127,21 +132,24 @@ def polish(
     The points where the true error peaks join the evaluation points until the error between the
     points is no larger than on them, to a relative ``precision``.
     """
-    best, least = cosines, np.inf
+    best = cosines
+    least_error = np.inf
     for _ in range(_EXCHANGES):
         if continuous:
             cosines, fit = move(sampled, cosines, precision=precision)
         else:
             cosines, fit = best_weights(sampled, cosines.frequencies, cosines.form)
         if sampled.norm == "l1":
-            best, least = cosines, sampled.target.true_error(cosines, "l1")
+            best = cosines
+            least_error = sampled.target.true_error(cosines, "l1")
             break
         points, heights = sampled.target.peaks(cosines)
-        if heights.max() < least:
-            best, least = cosines, float(heights.max())
+        if heights.max() < least_error:
+            best = cosines
+            least_error = float(heights.max())
         if heights.max() <= (1 + precision) * fit.error:
             break
         peaks = points[heights > fit.error]
         sampled = replace(sampled, points=np.concatenate([sampled.points, peaks]))
-    kept = best.weights > 0
-    return CosineSum(best.frequencies[kept], best.weights[kept], best.form), least
+    counts = best.weights > 0
+    return CosineSum(best.frequencies[counts], best.weights[counts], best.form), least_error

@@ -80,16 +80,18 @@ class CosineSum:
         An atom of a projection gives a cosine and a sine (ldefm Sect. 2), one of a modulation the
         tensor product of such pairs (ldefm Sect. 6.2). A zero frequency gives no sine.
         """
-        xp, outputs = namespace(x), []
+        xp = namespace(x)
+        outputs = []
         for omega, weight in zip(self.frequencies, np.sqrt(self.weights).tolist(), strict=True):
             if self.form == "projection":
                 phases = [x @ like(x, omega)]
+                varies = [omega.any()]
             else:
-                phases = [x[:, i] * of_one for i, of_one in enumerate(omega.tolist())]
-            moving = [omega.any()] if self.form == "projection" else omega != 0
+                phases = [x[:, i] * omega_i for i, omega_i in enumerate(omega.tolist())]
+                varies = omega != 0
             waves = xp.full_like(x[:, :1], weight)
-            for phase, moves in zip(phases, moving, strict=True):
-                if moves:
+            for phase, phase_varies in zip(phases, varies, strict=True):
+                if phase_varies:
                     pair = xp.stack([xp.cos(phase), xp.sin(phase)], axis=1)
                     waves = xp.reshape(waves[:, :, None] * pair[:, None, :], (x.shape[0], -1))
             outputs.append(waves)

@@ -60,7 +60,8 @@ class JointMap(DenseMap):
         if not 0 < self.high_ - self.low_ < np.inf:
             raise ConfigError(f"low={self.low_!r}, high={self.high_!r}: expected low < high")
         self._cosines = self._approximate(self._signature(), np.full(n, self.high_ - self.low_))
-        self.frequencies_, self.weights_ = self._cosines.frequencies, self._cosines.weights
+        self.frequencies_ = self._cosines.frequencies
+        self.weights_ = self._cosines.weights
         self.n_outputs_ = self._cosines.dim
         return self
 
@@ -69,8 +70,8 @@ class JointMap(DenseMap):
     def _signature(self) -> Callable:
         if callable(self.kernel):
             return self.kernel
-        of_one = STATIONARY[self.kernel](self.sigma)
-        return lambda lam: of_one(lam).prod(axis=1)
+        of_variable = STATIONARY[self.kernel](self.sigma)
+        return lambda lam: of_variable(lam).prod(axis=1)
 
     def transform(self, X: ArrayLike) -> NDArray:
         """Encode points as ``(n, n_outputs_)``, in the dtype of X; outside the range they clamp."""
@@ -79,8 +80,8 @@ class JointMap(DenseMap):
         X = validate_data(self, X, reset=False, array_api=True, dtype=[np.float64, np.float32])
         xp = namespace(X)
         inside = xp.clip(X, self.low_, self.high_)
-        outside, total = int(xp.count_nonzero(inside != X)), X.shape[0] * X.shape[1]
-        warn_outside(outside, total, type(self).__name__, stacklevel=4)
+        outside = int(xp.count_nonzero(inside != X))
+        warn_outside(outside, X.shape[0] * X.shape[1], type(self).__name__, stacklevel=4)
         if isinstance(X, np.ndarray):
             return self._cosines.features(inside.astype(np.float64)).astype(X.dtype)
         return self._cosines.features(inside)
@@ -180,8 +181,10 @@ class MultiLowDimMap(JointMap):
     _check_parameters = check_lowdim_joint
 
     def _approximate(self, signature: Callable, length: NDArray) -> CosineSum:
-        how = self.levels, self.continuous, self.n_grids
-        solution = BoxProblem(signature, length, self.dim, *how).solve(self.method)
+        problem = BoxProblem(
+            signature, length, self.dim, self.levels, self.continuous, self.n_grids
+        )
+        solution = problem.solve(self.method)
         self.error_ = solution.error
         return solution.cosines
 
@@ -242,7 +245,7 @@ class HarmonicMap(JointMap):
 
 
 def harmonics(signature: Callable, length: NDArray, dim: int) -> CosineSum:
-    r"""Return the products of harmonics with the largest positive coefficients."""
+    """Return the products of harmonics with the largest positive coefficients."""
     n = len(length)
     axes = [np.linspace(0, high, _POINTS[n]) for high in length]
     grid = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1)
@@ -253,7 +256,7 @@ def harmonics(signature: Callable, length: NDArray, dim: int) -> CosineSum:
         coefficients[(slice(None),) * axis + (0,)] /= 2
     # An atom has at least one output, so no more than ``dim`` of them are needed.
     order = np.argsort(-coefficients, axis=None, kind="stable")[: 4 * dim]
-    found = np.stack(np.unravel_index(order, coefficients.shape), axis=1)
+    multiples = np.stack(np.unravel_index(order, coefficients.shape), axis=1)
     weights = coefficients.ravel()[order]
-    kept = (weights > 0) & largest_within(atom_dims(found, "modulation"), dim)
-    return CosineSum(found[kept] * np.pi / length, weights[kept], "modulation")
+    fits = (weights > 0) & largest_within(atom_dims(multiples, "modulation"), dim)
+    return CosineSum(multiples[fits] * np.pi / length, weights[fits], "modulation")

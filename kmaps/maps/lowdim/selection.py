@@ -21,7 +21,8 @@ FINE_SPACING = {True: 0.1, False: 0.02}
 
 _BISECTIONS = {1: 14, 2: 9, 3: 9}  # by the number of variables: more make programs large
 _LARGEST_LOG_GAMMA = np.log(1e9)
-_TRIED, _TRIED_STEPS = 5, 20  # the best is picked from so many candidates, after so many steps
+_TRIED = 5  # the best is picked from so many candidates …
+_TRIED_STEPS = 20  # … after so many steps
 _SPLIT = 0.25  # in half waves: finer pools split one frequency between two neighbours
 
 
@@ -69,8 +70,12 @@ class PoolSelection:
         precision: float = PRECISION,
     ) -> None:
         self.sampled = SampledTarget.of(target, norm)
-        self.pool, self.near, self.form = pool, near, form
-        self.continuous, self.tried, self.precision = continuous, tried, precision
+        self.pool = pool
+        self.near = near
+        self.form = form
+        self.continuous = continuous
+        self.tried = tried
+        self.precision = precision
         self._columns = self.sampled.columns(pool, form)
         self._dims = atom_dims(pool, form)
         self._relaxed: Fit | None = None  # the last solution: the next one is near
@@ -90,7 +95,7 @@ class PoolSelection:
         return self._relaxed.x
 
     def best(self, max_dim: int) -> Solution:
-        """Return the best map found of at most ``max_dim`` outputs."""
+        """Return the best map of at most ``max_dim`` outputs that the programs lead to."""
         best, _ = self.start(max_dim)
         return Solution(*polish(self.sampled, best, self.continuous))
 
@@ -112,35 +117,40 @@ class PoolSelection:
                     frequencies[i] = neighbour
                     other, other_fit = best_weights(self.sampled, frequencies, self.form, fit)
                     if other_fit.error < fit.error:
-                        best, fit = other, other_fit
+                        best = other
+                        fit = other_fit
         return best, fit
 
     def _neighbours(self, omega: NDArray) -> NDArray:
         """Return the two atoms of the pool next to one, of as many outputs."""
-        alike = self.pool[self._dims == atom_dims(omega[None], self.form)]
-        away = np.linalg.norm(alike - omega, axis=1)
-        return alike[np.argsort(away, kind="stable")[1:3]]
+        same_dim = self.pool[self._dims == atom_dims(omega[None], self.form)]
+        distances = np.linalg.norm(same_dim - omega, axis=1)
+        return same_dim[np.argsort(distances, kind="stable")[1:3]]
 
     def _candidates(self, max_dim: int) -> list[NDArray]:
         """Return the frequencies of sparse solutions; a constant takes an output left over."""
         allowed = [np.arange(len(self.pool))]
         if max_dim % 2 == 0:  # the constant would leave an output unused
             allowed.append(np.flatnonzero(self._dims > 1))
-        found: dict[bytes, NDArray] = {}
+        candidates: dict[bytes, NDArray] = {}
         for atoms in allowed:
-            low, high = 0.0, _LARGEST_LOG_GAMMA
+            low = 0.0
+            high = _LARGEST_LOG_GAMMA
             for _ in range(_BISECTIONS[self.pool.shape[1]]):
                 middle = (low + high) / 2
                 weights = self.relaxed(atoms, middle)
                 joint = merge(self.pool[atoms], weights, self.near, snap=not self.continuous)
                 dims = atom_dims(joint.frequencies, self.form)
-                kept = largest_within(dims, max_dim)
-                frequencies = joint.frequencies[kept]
-                if dims[kept].sum() < max_dim and (dims[kept] > 1).all():
+                fits = largest_within(dims, max_dim)
+                frequencies = joint.frequencies[fits]
+                if dims[fits].sum() < max_dim and (dims[fits] > 1).all():
                     frequencies = np.vstack([frequencies, np.zeros(self.pool.shape[1])])
-                found[np.unique(np.round(frequencies, 9), axis=0).tobytes()] = frequencies
-                low, high = (middle, high) if dims.sum() <= max_dim else (low, middle)
-        return list(found.values())
+                candidates[np.unique(np.round(frequencies, 9), axis=0).tobytes()] = frequencies
+                if dims.sum() <= max_dim:
+                    low = middle
+                else:
+                    high = middle
+        return list(candidates.values())
 
 
 def best_start(
@@ -175,10 +185,11 @@ def merge(pool: NDArray, weights: NDArray, near: NDArray, *, snap: bool) -> Cosi
 
 
 def largest_within(dims: NDArray, max_dim: int) -> NDArray:
-    """Return which atoms to keep, taking each in turn that still fits."""
-    kept = np.zeros(len(dims), bool)
+    """Return which atoms fit into ``max_dim`` outputs, where each in turn is taken that does."""
+    fits = np.zeros(len(dims), bool)
     used = 0
     for i, dim in enumerate(dims):
-        kept[i] = used + dim <= max_dim
-        used += dim * kept[i]
-    return kept
+        if used + dim <= max_dim:
+            fits[i] = True
+            used += dim
+    return fits

@@ -133,12 +133,15 @@ class Target:
             return np.abs(self.residual(cosines, lam[:, None]))
 
         (tops,) = _local_maxima(height(fine))
-        left, right = fine[np.maximum(tops - 1, 0)], fine[np.minimum(tops + 1, size - 1)]
+        left = fine[np.maximum(tops - 1, 0)]
+        right = fine[np.minimum(tops + 1, size - 1)]
         golden = (np.sqrt(5) - 1) / 2
         for _ in range(40):  # golden sections, all peaks at once
-            first, last = right - golden * (right - left), left + golden * (right - left)
-            rising = height(first) < height(last)
-            left, right = np.where(rising, first, left), np.where(rising, right, last)
+            first = right - golden * (right - left)
+            last = left + golden * (right - left)
+            rises = height(first) < height(last)
+            left = np.where(rises, first, left)
+            right = np.where(rises, right, last)
         candidates = np.stack([fine[tops], (left + right) / 2])
         heights = np.stack([height(row) for row in candidates])
         best = heights.argmax(axis=0)
@@ -146,15 +149,18 @@ class Target:
         return candidates[best, columns][:, None], heights[best, columns]
 
     def _climb(self, cosines: CosineSum, starts: NDArray, cell: NDArray) -> tuple[NDArray, NDArray]:
-        points, heights = [], []
+        points = []
+        heights = []
         for start in starts:
 
             def depth(lam: NDArray) -> float:
                 return -abs(float(self.residual(cosines, lam[None, :])[0]))
 
-            low, high = np.maximum(start - cell, self.low), np.minimum(start + cell, self.high)
-            found = minimize(depth, start, bounds=np.stack([low, high], axis=1), method="L-BFGS-B")
-            points.append(found.x if found.fun < depth(start) else start)
+            low = np.maximum(start - cell, self.low)
+            high = np.minimum(start + cell, self.high)
+            bounds = np.stack([low, high], axis=1)
+            climbed = minimize(depth, start, bounds=bounds, method="L-BFGS-B")
+            points.append(climbed.x if climbed.fun < depth(start) else start)
             heights.append(-depth(points[-1]))
         return np.array(points), np.array(heights)
 
@@ -270,9 +276,9 @@ class Problem:
 
     def target(self, dim: int) -> Target:
         """Return the target of maps of up to ``dim`` outputs."""
-        length, decay = self._length(), 0.5 if self.kind == "homogeneous" else 0.0
+        decay = 0.5 if self.kind == "homogeneous" else 0.0
         target = line_target(
-            self.signature, length, self.error, decay=decay, dim=dim, levels=self.levels
+            self.signature, self._length(), self.error, decay=decay, dim=dim, levels=self.levels
         )
         if self.period is not None:
             self._check_period(self.period)
@@ -287,8 +293,9 @@ class Problem:
 
     def _check_period(self, period: float) -> None:
         lam = np.linspace(0, period, 101)
-        here, later = self.signature(lam), self.signature(lam + period)
-        if np.abs(here - later).max() > 1e-6 * np.abs(here).max():
+        values = self.signature(lam)
+        later = self.signature(lam + period)
+        if np.abs(values - later).max() > 1e-6 * np.abs(values).max():
             raise ConfigError(
                 f"period={self.period!r}: the signature does not repeat after it; leave period out "
                 "and give low and high"

@@ -47,24 +47,25 @@ class LowDimMap(AdditiveMap):
         Ratio of the largest to the smallest non-zero input, > 1, up to which the map of a
         homogeneous kernel is accurate. None takes it from the data.
     error : {"absolute", "relative", "signature"}
-        Whether the error of the kernel counts, its relative error, or the signature's error.
+        Which error counts, the kernel's, the kernel's relative one, or the signature's.
     norm : {"linf", "l1"}
         Whether the largest error counts or the integral of its size.
     pool : "fine" or int
-        Frequencies that the linear programs choose from: a fine grid, or j ≥ 0 for Ω_j, the
+        Frequencies that the linear programs choose from, a fine grid or, for j ≥ 0, Ω_j, the
         multiples of π/(2^j M) with M the length of the interval.
     continuous : bool
         Whether the frequencies may then leave the pool.
     optimal : bool, optional
-        True: the best possible map, from the shipped table or a global search (at most 7 outputs).
-        False: linear programs. None: the table where it has the map, else linear programs.
+        Whether to search the best possible map. True: it comes from the shipped table or a global
+        search (at most 7 outputs). False: from linear programs. None: from the table where it has
+        the map, else from linear programs.
     max_error : float, optional
-        Largest error allowed: the map has as many outputs as that takes, and ignores ``dim``.
+        Largest error allowed, for as many outputs as that takes, whatever ``dim`` is.
     low, high : float, optional
-        The range of a stationary kernel's inputs; values outside are clamped to it. None takes
-        the range of the data, for a named kernel.
+        The ends of the range of a stationary kernel's inputs; values outside are clamped to it.
+        None takes the range of the data, for a named kernel.
     period : float, optional
-        Period of a stationary kernel: its harmonics are used, and the range does not matter.
+        Period of a stationary kernel, whose harmonics are used; the range does not matter then.
     sigma : float
         Width of "rbf", :math:`e^{-\lambda^2/2\sigma^2}`, "laplace",
         :math:`e^{-|\lambda|/\sigma}`, and "cosine", :math:`\cos(\lambda/\sigma)`.
@@ -134,8 +135,9 @@ class LowDimMap(AdditiveMap):
     def learns_from_data(self) -> bool:
         """Whether ratio or range come from the data."""
         kind = self._problem(self.ratio, self.low, self.high).kind
-        given = {"homogeneous": [self.ratio], "stationary": [self.low, self.high], "periodic": []}
-        return None in given[kind]
+        if kind == "homogeneous":
+            return self.ratio is None
+        return kind == "stationary" and (self.low is None or self.high is None)
 
     def _problem(self, ratio: float | None, low: float | None, high: float | None) -> Problem:
         return Problem(
@@ -171,11 +173,13 @@ class LowDimMap(AdditiveMap):
         problem = self._problem_on(X)
         solution = solve(problem, self)
         self.frequencies_, self.weights_ = solution.cosines.ascending()
-        self.error_, self.lower_bound_ = solution.error, solution.lower_bound
+        self.error_ = solution.error
+        self.lower_bound_ = solution.lower_bound
         self.solved_by_ = solution.source
         self._kind = problem.kind
         self.ratio_ = problem.ratio if self._kind == "homogeneous" else None
-        self.low_ = self.high_ = None
+        self.low_ = None
+        self.high_ = None
         if self._kind == "stationary" and problem.low is not None and problem.high is not None:
             self.low_ = np.full(X.shape[1], float(problem.low))
             self.high_ = np.full(X.shape[1], float(problem.high))
@@ -189,8 +193,10 @@ class LowDimMap(AdditiveMap):
         return (xp.sign(x) * xp.sqrt(magnitude))[..., None] * self._waves(xp.log(magnitude))
 
     def _waves(self, t: NDArray) -> NDArray:
-        xp, outputs = namespace(t), []
-        frequencies, amplitudes = like(t, self.frequencies_), like(t, np.sqrt(self.weights_))
+        xp = namespace(t)
+        outputs = []
+        frequencies = like(t, self.frequencies_)
+        amplitudes = like(t, np.sqrt(self.weights_))
         for j, omega in enumerate(self.frequencies_):
             if omega == 0:
                 outputs.append(xp.ones_like(t) * amplitudes[j])
@@ -204,7 +210,8 @@ class LowDimMap(AdditiveMap):
             return wave_grid(self._curve, self.frequencies_, np.sqrt(self.weights_))
         if self.low_ is None or self.high_ is None:
             return None  # no range to tabulate
-        low, high = self.low_[:1], self.high_[:1]
+        low = self.low_[:1]
+        high = self.high_[:1]
         pieces = cubic_pieces(lambda position: self._waves(low + position * (high - low)))
         return None if pieces is None else PieceGrid(pieces[None], low, high)
 
