@@ -93,7 +93,8 @@ def checked_names(name: str, value: object) -> Iterator[tuple[str, set[str]]]:
     tuple of (str, set of str)
         The name of the value or of a method of it, and numpydoc's codes of the checks.
     """
-    yield name, ALL_CHECKS
+    is_protocol = getattr(value, "_is_protocol", False)  # nobody calls its constructor
+    yield name, ALL_CHECKS - {"PR01"} if is_protocol else ALL_CHECKS
     if inspect.isclass(value):
         for method, attribute in vars(value).items():
             is_method = inspect.isroutine(attribute) or isinstance(attribute, property)
