@@ -1,29 +1,15 @@
 """The time that the loops took to compile: once on each computer, outside all other times."""
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from time import perf_counter
-
-import kmaps
-
-
-def compiled_folder() -> Path:
-    """Return numba's cache folder by numba's rule, since importing numba takes long."""
-    folder = Path(kmaps.__file__).resolve().parent / "_loops"
-    if given := os.environ.get("NUMBA_CACHE_DIR"):
-        return Path(given).absolute()
-    if os.access(folder, os.W_OK):
-        return folder / "__pycache__"
-    from platformdirs import user_cache_path
-
-    return user_cache_path("numba", appauthor=False)
 
 
 @dataclass
 class Compiled:
+    """How many loops were compiled, and the seconds that it took."""
+
     loops: int = 0
     seconds: float = 0.0
 

@@ -60,8 +60,8 @@ def command(ctx: click.Context, model_file: str | None, checked: bool, as_json: 
 
 def _check(as_json: bool) -> bool:
     """Print the diagnoses on the installation; return whether one of them is a fault."""
+    from kmaps import compiled_folder
     from kmaps.bench.run.doctor import examine
-    from kmaps.cli.compiling import compiled_folder
 
     diagnoses = examine(compiled_folder())
     if as_json:
@@ -89,9 +89,8 @@ def _model(path: str) -> dict[str, Any]:
 
 
 def _installation() -> dict[str, Any]:
-    from kmaps import num_threads
+    from kmaps import compiled_folder, num_threads
     from kmaps.bench.run.environment import describe
-    from kmaps.cli.compiling import compiled_folder
     from kmaps.data import available, cache_root, load_manifest
 
     root = cache_root()

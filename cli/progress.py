@@ -89,7 +89,7 @@ def _left(progress: "RunProgress") -> str:
 
 def say_compiling(*, quiet: bool) -> None:
     """Report that loops without compiled files are being compiled, unless ``quiet``."""
-    from kmaps.cli.compiling import compiled_folder
+    from kmaps import compiled_folder
 
     if not quiet and not any(compiled_folder().rglob("*.nbi")):
         say("compiling the loops, once, outside all times (see `kmaps warmup`)", err=True)

@@ -9,6 +9,7 @@ from .gram_matrix import gram as gram
 from .gram_matrix import squared_distance as squared_distance
 from .kernels import ScalarKernel as ScalarKernel
 from .kernels import get_kernel as get_kernel
+from .loop_cache import compiled_folder as compiled_folder
 from .maps import AnchorMap as AnchorMap
 from .maps import ExactMap as ExactMap
 from .maps import FourierMap as FourierMap

@@ -6,15 +6,28 @@ loops that is not enough. The code of a loop contains the loops of other modules
 that it must not outlive a change of those. And numba reads the types of the arguments before it
 compares the sources, which fails when a type is no longer where it was. Here the qualified name
 ends in a digest of all these sources, so that a change of any of them leads to other files.
+
+Where numba finds no folder that it may write, in a container with a read-only root for instance, it
+raises an error; then the files go to a temporary folder of the user, which one warning names.
 """
 
 import ast
 import pkgutil
+import warnings
 from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
 
-from numba import njit
+from numba import config, njit
+from numba.core.caching import UserProvidedCacheLocator
+
+from kmaps.errors import ConfigError
+from kmaps.loop_cache import make_temporary_folder
+
+if config.DISABLE_JIT:
+    raise ConfigError(
+        "NUMBA_DISABLE_JIT is set: the loops of kmaps run only compiled; unset this variable"
+    )
 
 
 def loop(**options: object) -> Callable[[Callable], Callable]:
@@ -25,9 +38,36 @@ def loop(**options: object) -> Callable[[Callable], Callable]:
 
     def compiled(function: Callable) -> Callable:
         function.__qualname__ += f"_{source_digest(function.__module__)}"
-        return njit(cache=True, nogil=True, **options)(function)
+        return njit(cache=keeps_files(), nogil=True, **options)(function)
 
     return compiled
+
+
+@cache
+def keeps_files() -> bool:
+    """Return whether there is a folder for the files of compiled loops; find one if need be."""
+
+    def probe() -> None:
+        """Do nothing: numba looks for a folder when it decorates a function."""
+
+    try:
+        njit(cache=True)(probe)
+    except RuntimeError:
+        pass
+    else:
+        return True
+    folder = make_temporary_folder(UserProvidedCacheLocator.get_suitable_cache_subpath(__file__))
+    if folder is None:
+        place = "compiled loops are not kept"
+    else:
+        config.CACHE_DIR = str(folder)
+        place = f"compiled loops are kept in {folder}"
+    warnings.warn(
+        f"numba may write to no folder of its own: {place}; NUMBA_CACHE_DIR names another folder",
+        RuntimeWarning,
+        stacklevel=2,
+    )
+    return folder is not None
 
 
 @cache

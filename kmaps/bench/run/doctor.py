@@ -6,6 +6,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import metadata
 from importlib.util import find_spec
@@ -18,6 +19,7 @@ from kmaps import num_threads
 from kmaps.bench.run.clock import unmeasured
 from kmaps.data import cache_root
 from kmaps.data.cache import verified
+from kmaps.errors import ConfigError
 
 _LEAST_FREE = 2e9  # bytes: the packaged datasets and their features take about one
 
@@ -40,6 +42,7 @@ def examine(compiled: Path) -> list[Diagnosis]:
     """
     checks: tuple[Callable[[], Iterator[Diagnosis]], ...] = (
         _versions,
+        _switches,
         _compiler,
         _instructions,
         _threads,
@@ -73,6 +76,14 @@ def _versions() -> Iterator[Diagnosis]:
         yield Diagnosis(
             "versions", f"kmaps {metadata.version('kmaps-svm')}, {len(wanted)} packages"
         )
+
+
+def _switches() -> Iterator[Diagnosis]:
+    """Report variables under which no command that computes works."""
+    value = os.environ.get("NUMBA_DISABLE_JIT", "0")
+    if value not in ("", "0"):
+        state = f"NUMBA_DISABLE_JIT={value}: the loops of kmaps run only compiled"
+        yield Diagnosis("numba", state, "unset NUMBA_DISABLE_JIT", fault=True)
 
 
 def _limbs(version: str) -> list[int]:
@@ -127,11 +138,12 @@ def _measures() -> Iterator[Diagnosis]:
 
 
 def _libraries() -> Iterator[Diagnosis]:
-    from kmaps.svm import KernelSVC
-
     if find_spec("libsvm"):
         # threadpoolctl finds LIBSVM's OpenMP after a first training.
-        KernelSVC("linear", solver="libsvm").fit([[0.0], [1.0]], [0, 1])
+        with suppress(ConfigError):  # NUMBA_DISABLE_JIT, which has a line of its own
+            from kmaps.svm import KernelSVC
+
+            KernelSVC("linear", solver="libsvm").fit([[0.0], [1.0]], [0, 1])
     for kind, name in (("blas", "BLAS"), ("openmp", "OpenMP")):
         with threadpool_limits(1, user_api=kind):
             libraries = [library for library in threadpool_info() if library["user_api"] == kind]

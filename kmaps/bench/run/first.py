@@ -3,9 +3,11 @@
 from numba import njit
 
 
-@njit(cache=True)  # type: ignore[untyped-decorator]
 def _nothing() -> int:
     return 0
 
 
-_nothing()
+try:
+    njit(cache=True)(_nothing)()
+except RuntimeError:  # numba may write to no folder
+    njit(_nothing)()
