@@ -29,25 +29,25 @@ def test_what_is_wrong_is_told_with_what_to_do(ask, tmp_path, monkeypatch):
     monkeypatch.setattr(doctor.shutil, "which", lambda name: None)
     (tmp_path / ".model.npz.host.1.abc.part").write_bytes(bytes(2_500_000))
     findings = ask(code=2)
-    assert "numpy 0.1 is older than 2.0" in findings["versions"]["found"]
-    assert findings["mirror"]["found"] == f"{tmp_path / 'nowhere'}: no such folder"
+    assert "numpy 0.1 is older than 2.0" in findings["versions"]["state"]
+    assert findings["mirror"]["state"] == f"{tmp_path / 'nowhere'}: no such folder"
     assert findings["mirror"]["remedy"] == "fix KMAPS_MIRROR, or unset it"
-    assert findings["C++ compiler"]["found"] == "none"
-    assert findings["leftovers"]["found"] == f"1 unfinished files, 2.5 MB, in {tmp_path}"
+    assert findings["C++ compiler"]["state"] == "none"
+    assert findings["leftovers"]["state"] == f"1 unfinished files, 2.5 MB, in {tmp_path}"
     faults = {name for name, finding in findings.items() if finding["fault"]}
     assert faults == {"versions", "mirror"}
 
 
 def test_a_dataset_whose_bytes_changed(ask, tiny, tmp_path):
-    assert ask()["cache"]["found"] == "0 datasets, all files as they were written"
+    assert ask()["cache"]["state"] == "0 datasets, all files as they were written"
     download(tiny.manifest, data_dir=tmp_path / "data", mirror=tiny.folder)
-    assert ask()["cache"]["found"] == "1 datasets, all files as they were written"
+    assert ask()["cache"]["state"] == "1 datasets, all files as they were written"
     labels = tmp_path / "data/tiny/labels.npy"
     written = labels.stat().st_mtime_ns
     labels.write_bytes(labels.read_bytes()[:-1] + b"x")
     os.utime(labels, ns=(written, written))
     findings = ask(code=2)
-    assert findings["cache"]["found"] == "tiny: labels.npy: has changed since it was verified"
+    assert findings["cache"]["state"] == "tiny: labels.npy: has changed since it was verified"
     assert findings["cache"]["remedy"] == "run `kmaps download --verify tiny`"
 
 
@@ -57,7 +57,7 @@ def test_a_folder_that_cannot_be_written(ask, tmp_path, monkeypatch):
 
     monkeypatch.setattr(doctor.tempfile, "TemporaryFile", refuse)
     findings = ask(code=2)
-    assert findings["datasets"]["found"] == f"{tmp_path / 'data'}: Read-only file system"
+    assert findings["datasets"]["state"] == f"{tmp_path / 'data'}: Read-only file system"
     assert "KMAPS_DATA_DIR" in findings["datasets"]["remedy"]
 
 
