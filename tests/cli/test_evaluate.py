@@ -9,7 +9,7 @@ import pytest
 from commands import kmaps, refused
 from scipy.stats import binomtest
 
-from kmaps import CodedSVC, CodedSVR, load_model
+from kmaps import CodedSVC, CodedSVR, RandomFeatureSVC, load_model
 from kmaps.models import evaluate
 from tests.bench.report.test_forms import tokens_of
 from tests.cli.test_pages import NAMES, Read
@@ -144,3 +144,16 @@ def test_info_describes_a_model():
     assert lines["classes"] == "3: 0, 1, 2"
     assert lines["converged"] == "yes"
     assert lines["trained: cv"].startswith("C 0.1, accuracy 0.")
+
+
+def test_info_of_models_from_python():
+    CodedSVR("hellinger").fit(X, Y).save("r.npz")
+    RandomFeatureSVC("exp-js", 20, sigma=0.5).fit(X, Y).save("f.npz")
+    lines = {name: text.strip() for name, text in described("r.npz").items()}
+    assert (lines["classes"], lines["kernel"]) == ("none, a regression", "hellinger")
+    assert lines["trained"] == "the file does not say how"
+    told = json.loads(kmaps("info", "f.npz", "--json").stdout)
+    assert (told["kernel"], told["n_frequencies"], told["sigma"]) == ("exp-js", 20, 0.5)
+    assert (told["levels"], told["record"]) == (None, {})
+    Path("no.npz").write_text("no")
+    assert refused("info", "no.npz").startswith("no.npz: is no kmaps model, or is damaged")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from commands import kmaps, refused
 from PIL import Image
+from sklearn.datasets import load_svmlight_file
 
 from kmaps.data import load_dataset
 from kmaps.features import extract
@@ -63,6 +64,21 @@ def test_images_of_one_s_own_to_a_model(photos):
     told = kmaps("evaluate", "m.npz", "list-hog-pyramid.npz").stdout
     assert told.startswith("accuracy 100.00 % (16 of 16)\n")
     assert "\nant " in told
+
+
+def test_features_on_standard_output(photos):
+    settings = ["--set", "patches=[8]", "--set", "words=3"]
+    words = ["photos", "--features", "dense-sift-bow", *settings]
+    done = run(*words, "--out", "-")
+    assert "0 ant, 1 bee" in done.stderr
+    assert "16 × 63, -" in done.stderr
+    run(*words, "--out", "p.svm", "-q")
+    run(*words, "--out", "p.parquet", "-q")
+    sent = run(*words, "--out", "-", "--output-format", "parquet").stdout_bytes
+    assert sent == Path("p.parquet").read_bytes()
+    assert done.stdout == Path("p.svm").read_text()
+    _, y = load_svmlight_file("p.svm")
+    assert y.tolist() == [0] * 8 + [1] * 8
 
 
 @pytest.mark.parametrize("features", ["intensity", "phog", "dense-sift-bow"])

@@ -42,6 +42,22 @@ def as_json(*args):
     return json.loads(kmaps(*args, "--json").stdout)
 
 
+def test_unknown_labels_are_told():
+    kmaps("train", "numbers.csv", "m.npz", "--label-column", "kind")
+    y = Y.copy()
+    y[:3] = 9
+    table(Path("t.csv"), X, y)
+    kind = "--label-column", "kind"
+    result = kmaps("predict", "m.npz", "t.csv", "p.npy", *kind)
+    right = np.sum(np.load("p.npy") == y)
+    assert result.stdout == f"accuracy {100 * right / 90:.2f} % ({right} of 90)\n"
+    evaluated = kmaps("evaluate", "m.npz", "t.csv", *kind, "--json")
+    told = json.loads(evaluated.stdout)
+    assert (told["accuracy"], told["unknown_rows"], told["unknown_labels"]) == (right / 90, 3, [9])
+    for stderr in (result.stderr, evaluated.stderr):
+        assert "3 of 90 rows have labels that the model does not know (9)" in stderr
+
+
 def svm(path, first):
     dump_svmlight_file(X, Y, path, zero_based=first == 0)
 

@@ -57,6 +57,21 @@ def test_tables_have_a_column_a_class(models, name, memory):
     np.testing.assert_array_equal(table[proba], model.predict_proba(expected))
 
 
+def test_labels_alone(models):
+    expected = models[1]["words"].predict(X).tolist()
+    for name in ("p.npz", "p.npy", "p.parquet", "p.arrow", "p.csv", "p.txt"):
+        predict(models, "words", name)
+    with np.load("p.npz") as archive:
+        assert archive["labels"].tolist() == expected
+        assert archive["classes"].tolist() == NAMES
+        assert archive.files == ["labels", "classes"]
+    assert np.load("p.npy").tolist() == expected
+    assert pd.read_parquet("p.parquet")["label"].tolist() == expected
+    assert pd.read_feather("p.arrow")["label"].tolist() == expected
+    assert pd.read_csv("p.csv", header=None)[0].tolist() == expected
+    assert Path("p.txt").read_text().splitlines() == expected
+
+
 def test_arrays(models):
     model = models[1]["numbers"]
     predict(models, "numbers", "both.npz", "--scores", "--proba")
@@ -72,6 +87,20 @@ def test_arrays(models):
     rows, labels = load_svmlight_file("p.svm", zero_based=False)
     np.testing.assert_allclose(rows.toarray(), model.predict_proba(X), rtol=1e-12)
     np.testing.assert_array_equal(labels, model.predict(X))
+
+
+def test_threads_are_pinned(models, monkeypatch):
+    from kmaps.thread_pool import num_threads
+
+    seen = []
+    of = CodedSVC.decision_function
+    monkeypatch.setattr(
+        CodedSVC, "decision_function", lambda self, X: (seen.append(num_threads()), of(self, X))[1]
+    )
+    before = num_threads()
+    predict(models, "numbers", "p.npy", "--threads", "3")
+    assert (seen, num_threads()) == ([3], before)
+    assert "0 is not in the range" in predict(models, "numbers", "p", "--threads=0", code=2).stderr
 
 
 HOSTILE = [

@@ -68,6 +68,18 @@ def test_a_pipe_that_ends_early_is_refused(form):
     kmaps(*given, input=whole)
 
 
+@pytest.mark.parametrize(("form", "row"), [("csv", "0.25,0.5"), ("svm", "1 1:0.25 2:0.5")])
+def test_a_table_that_ends_within_a_number_is_warned_of(form, row):
+    given = ["encode", "-", "out.npy", "--input-format", form, "--force"]
+    told = "warning: standard input ends within a line; it may have been cut off\n"
+    assert kmaps(*given, input=f"{row}\n{row}").stderr.count(told) == 1
+    assert told not in kmaps(*given, input=f"{row}\n{row}\n").stderr
+    if form == "csv":
+        assert kmaps(*given, input="0.25,0.5\n0.25", code=2).stderr == (
+            f"{told}error: standard input:2: has 1 columns, the first line has 2\n"
+        )
+
+
 @pytest.mark.parametrize("closed", [0, 1])
 def test_closed_streams_are_refused(closed):
     np.save("rows.npy", np.eye(3))

@@ -13,6 +13,7 @@ from sklearn.metrics import r2_score
 
 from kmaps import (
     CodedSVC,
+    CodedSVCCV,
     CodedSVR,
     RandomFeatureSVC,
     SplineMap,
@@ -108,6 +109,26 @@ def test_formats_give_the_same_model_and_labels():
     dump_svmlight_file(X, np.full(90, -1), "unknown.svm", zero_based=False)
     result = kmaps("predict", "m.npz", "unknown.svm", "out.npy", "--json")
     assert json.loads(result.stdout)["accuracy"] is None
+
+
+@pytest.mark.parametrize(
+    ("rule", "folds", "seed"), [("path", 3, 0), ("auto", 3, 0), ("10,0.001,1", 5, 3)]
+)
+def test_c_is_chosen_by_cross_validation(rule, folds, seed):
+    options = "-C", rule, "--folds", folds, "--seed", seed
+    told = json.loads(train(*OURS, *options, "--json").stdout)
+    Cs = rule if rule.isalpha() else [10, 0.001, 1]
+    expected = CodedSVCCV(C=Cs, cv=folds, random_state=seed).fit(X, Y)
+    assert [tried["C"] for tried in told["cv"]] == list(expected.choice_.grid)
+    assert [tried["accuracy"] for tried in told["cv"]] == list(expected.choice_.accuracies)
+    model = load_model("m.npz")
+    assert told["C"] == model.C == expected.C_
+    np.testing.assert_array_equal(model.decision_function(X), expected.decision_function(X))
+    assert told["duality_gap"] <= 1e-3
+    facts = {"rows": 90, "features": 6, "classes": 3, "folds": folds}
+    assert told.items() >= facts.items()
+    line = f"C = {told['C']:g}: {100 * max(expected.choice_.accuracies):.2f} % in {folds}-fold "
+    assert f"{line}cross-validation, chosen\n" in train(*OURS, *options, "--force").stdout
 
 
 def test_rows_are_held_out():

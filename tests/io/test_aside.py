@@ -7,7 +7,7 @@ import pytest
 from pyarrow import parquet
 
 from kmaps.errors import InputError
-from kmaps.io import LabelledRows, open_reader, read_whole
+from kmaps.io import LabelledRows, open_reader, read_columns, read_whole
 
 X = np.arange(12, dtype=np.float32).reshape(4, 3)
 WHO = ["p1", "p1", "p2", "p3"]
@@ -75,6 +75,18 @@ def test_what_are_no_labels_of_an_archive(tmp_path, arrays, column, message):
     np.savez(tmp_path / "a.npz", X=X, **arrays)
     with pytest.raises(InputError, match=f"a.npz: {message}"):
         read_whole(open_reader(tmp_path / "a.npz", label_column=column))
+
+
+def test_columns_of_text(table):
+    assert read_columns(table, ["kind"])["kind"].tolist() == KINDS
+    for text, message in {
+        "a,b\n": "expected a header and one row per line",
+        "a,b\n1,2\n3\n": "t.csv:3: column 'b' is ''",
+        "a,c\n1,2\n": "its header has no column 'b'",
+    }.items():
+        table.write_text(text)
+        with pytest.raises(InputError, match=message):
+            read_columns(table, ["b"])
 
 
 # Parquet and Arrow: types, what is no row or label, half a file.

@@ -147,6 +147,20 @@ def test_blocks_stay_within_the_memory_asked_for(tmp_path, target):
     assert sum(seen[1:]) == 4 * values.nbytes  # the first call is for the shape
 
 
+def test_sparse_blocks_are_small_where_their_zeros_will_be_written(tmp_path):
+    values = sp.random(500, 1000, density=0.002, format="csr", random_state=0)
+    sp.save_npz(tmp_path / "a.npz", values)
+    rows = {}
+    for target in ("b.npy", "b.npz"):
+        seen = []
+        with io.open_writer(tmp_path / target) as writer:
+            encode = lambda block, seen=seen: (seen.append(block.shape[0]), block)[1]  # noqa: E731
+            io.encode_file(io.open_reader(tmp_path / "a.npz"), writer, encode, memory=80_000)
+        rows[target] = max(seen)
+    assert rows == {"b.npy": 10, "b.npz": 500}
+    np.testing.assert_array_equal(np.load(tmp_path / "b.npy"), values.toarray())
+
+
 def test_unfinished_files_of_a_folder_are_deleted_if_their_processes_have_ended(tmp_path):
     ended = subprocess.Popen(["true"])
     ended.wait()
