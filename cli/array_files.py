@@ -64,6 +64,12 @@ header = click.option(
     help="Whether the first line of a csv file is a header. auto: by the file, which is refused "
     "where its first line may be either.",
 )
+keep_large = click.option(
+    "--keep-large",
+    is_flag=True,
+    help="Keep values of more than a million times the median size of their column's non-zero "
+    "values, which are refused otherwise.",
+)
 n_features = click.option(
     "--n-features", type=click.IntRange(1), help="Columns of svm files. [default: largest index]"
 )

@@ -128,7 +128,11 @@ def command(
         check_labelled(reader, y)
         with progress_bar(f"evaluate {reader.name}", quiet=quiet) as report:
             rows = LabelledRows(
-                reader, y, memory=int(memory * 1e6), progress=lambda _, *done: report(*done)
+                reader,
+                y,
+                memory=int(memory * 1e6),
+                progress=lambda _, *done: report(*done),
+                watch=False,
             )
             if trained.classes is None:
                 errors = _regression_errors(trained.model, rows)

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 @click.command(
     cls=GroupedCommand,
     groups={
-        "Data": "labels label_column input_format zero_based header n_features n_rows hold_out",
+        "Data": "labels label_column input_format zero_based header n_features keep_large n_rows "
+        "hold_out",
         "Models": "max_bytes max_us exact_only",
         "Output": "plot out force as_json quiet",
     },
@@ -85,6 +86,7 @@ Examples:
 @array_files.zero_based
 @array_files.header
 @array_files.n_features
+@array_files.keep_large
 @click.option(
     "--threads",
     type=click.IntRange(1),
@@ -154,7 +156,9 @@ def command(
     say(json.dumps(report, indent=2) if as_json else _text(report))
 
 
-def _sample(source: str, n_rows: int, folder: Path, quiet: bool, **contract: Any) -> "NDArray":
+def _sample(
+    source: str, n_rows: int, folder: Path, quiet: bool, *, keep_large: bool, **contract: Any
+) -> "NDArray":
     """Write the sample of the file that the options describe; return the labels of the file."""
     from kmaps.bench.recommend import draw_sample
     from kmaps.io import LabelledRows
@@ -162,8 +166,10 @@ def _sample(source: str, n_rows: int, folder: Path, quiet: bool, **contract: Any
     with (
         labelled_rows(source, "-", quiet=quiet, **contract) as (reader, y),
         stage_bars(quiet=quiet) as report,
+        array_files.noting(quiet),
     ):
-        return draw_sample(LabelledRows(reader, y, progress=report), n_rows, folder)
+        rows = LabelledRows(reader, y, progress=report, keep_large=keep_large)
+        return draw_sample(rows, n_rows, folder)
 
 
 @contextmanager
@@ -187,8 +193,12 @@ def _failures(found: "Recommendation") -> str:
 
 def _data_options(contract: dict[str, Any]) -> list[str]:
     """Return the options that describe DATA, for ``kmaps train``."""
-    given = {name: text for name, text in contract.items() if text and text != "auto"}
-    return [word for name, text in given.items() for word in (f"--{name.replace('_', '-')}", text)]
+    words = []
+    for name, value in contract.items():
+        if value and value != "auto":
+            words.append(f"--{name.replace('_', '-')}")
+            words += [] if value is True else [str(value)]
+    return words
 
 
 def _report(y: "NDArray", found: "Recommendation", source: str, data: list[str]) -> dict[str, Any]:

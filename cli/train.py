@@ -25,7 +25,7 @@ from kmaps.cli.progress import stage_bars
 from kmaps.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
-    from kmaps.io import Reader
+    from kmaps.io import LabelledRows
 
 _NOT_THERE = ("folds", "hold_out", "input_format", "zero_based", "header", "n_features", "memory")
 """Options without a meaning on a cluster."""
@@ -214,6 +214,7 @@ Examples:
 @array_files.input_format
 @array_files.zero_based
 @array_files.header
+@array_files.keep_large
 @array_files.threads
 @cluster_option
 @click.option("--force", is_flag=True, help="Replace MODEL when it exists.")
@@ -237,6 +238,7 @@ def command(
     input_format: str | None,
     zero_based: str,
     header: str,
+    keep_large: bool,
     cluster: str | None,
     force: bool,
     as_json: bool,
@@ -290,10 +292,20 @@ def command(
         n_features=n_features,
         quiet=quiet,
     ) as (reader, y):
+        import numpy as np
+
+        from kmaps.io import LabelledRows
+
         model = describe()
         chosen = _usual_costs(model) if costs is None else costs
         train = _trainer(regression)
-        facts = _trained(train, model, reader, y, chosen, folds, hold_out, seed, memory, quiet)
+        with once_each_warning(quiet), stage_bars(quiet=quiet) as report:
+            rows = LabelledRows(
+                reader, y, memory=int(memory * 1e6), progress=report, keep_large=keep_large
+            )
+            facts = _trained(train, model, rows, chosen, folds, hold_out, seed, report, quiet)
+        if reader.columns is not None:
+            model.feature_names_in_ = np.array(reader.columns, object)
         if costs is None and chosen == "auto" and not quiet:
             say("note: C was chosen as by -C auto; -C 1 trains with one value", err=True)
         record = training.record_of(
@@ -345,20 +357,16 @@ def _trainer(regression: bool | None) -> Callable[..., dict[str, Any]]:
 def _trained(
     train: Callable[..., dict[str, Any]],
     model: Any,
-    reader: "Reader",
-    y: Any,
+    rows: "LabelledRows",
     costs: list[float] | str,
     folds: int | None,
     hold_out: float | None,
     seed: int,
-    memory: float,
+    report: Callable[[str, int, int], None],
     quiet: bool,
 ) -> dict[str, Any]:
     """Train on the rows of a file and return the facts; no time includes compiling."""
-    from kmaps.io import LabelledRows
-
-    with once_each_warning(quiet), stage_bars(quiet=quiet) as report, compiling(quiet) as compiled:
-        rows = LabelledRows(reader, y, memory=int(memory * 1e6), progress=report)
+    with compiling(quiet) as compiled:
         try:
             facts = train(
                 model,
@@ -372,7 +380,7 @@ def _trained(
             )
             return facts | {"data_sha256": rows.digest()}
         except MemoryError as error:
-            text = f"{reader.name}: is too large for the free memory: {error}"
+            text = f"{rows.name}: is too large for the free memory: {error}"
             raise InputError(text) from None
 
 

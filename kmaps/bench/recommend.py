@@ -164,7 +164,11 @@ def content(n_classes: int, *, hold_out: float, exact_only: bool = False) -> dic
     return {
         "experiment": "recommend",
         "about": "Models compared on a sample of the user's rows.",
-        "dataset": {"files": {"data": FILE}, "train": round(1 - hold_out, 6), "stratified": True},
+        "dataset": {
+            "files": {"data": FILE, "keep_large": True},
+            "train": round(1 - hold_out, 6),
+            "stratified": True,
+        },
         "kernels": list(KERNELS),
         "reductions": ["ovr", "ovo"] if n_classes in _PAIRED else ["ovr"],
         "baselines": ["exact-coded"],

@@ -44,6 +44,7 @@ class UserFiles:
     relative to it. ``labels`` has the files of the labels, by the same names, unless the files of
     the samples have labels.
 
+    ``keep_large`` keeps values of any size in tables (:class:`kmaps.io.LabelledRows`).
     ``subsets`` are the folders of subsets, such as train and test, each of which has a folder per
     class. ``white`` is white in images of more than 8 bits, ``background`` what transparent images
     are composed on.
@@ -64,6 +65,7 @@ class UserFiles:
     image_column: str | None = None
     zero_based: bool | Literal["auto"] = "auto"
     header: bool | Literal["auto"] = "auto"
+    keep_large: bool = False
     subsets: tuple[str, ...] = ()
     white: float | None = None
     background: str = "white"

@@ -1,5 +1,6 @@
 """Loading the user's data: tables through the cache, images from their places."""
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,7 @@ from kmaps.checks import present
 from kmaps.data.cache import cache_root, keep
 from kmaps.data.formats import Dataset, Table
 from kmaps.data.user_files import UserFiles
-from kmaps.errors import DataError, InputError
+from kmaps.errors import DataError, FileNote, InputError
 from kmaps.matrices import AnyMatrix
 
 _READING = 2  # raise it when the same files give other samples: tables are then read again
@@ -247,4 +248,15 @@ def _read_part(files: UserFiles, part: str, reader: io.Reader) -> _Rows:
             raise InputError(
                 f"{labels}: {len(values)} {what}, but {reader.name} has {X.shape[0]} rows"
             )
+    _watch_columns(files, reader, X, y)
     return _Rows(X, y, typed, aside)
+
+
+def _watch_columns(files: UserFiles, reader: io.Reader, X: AnyMatrix, y: NDArray) -> None:
+    """Refuse values that spoil a model, and warn of columns that may be no features."""
+    watch = io.ColumnWatch(
+        reader.name, reader.n_features, reader.columns, keep_large=files.keep_large
+    )
+    watch.add(X, y)
+    for note in watch.finish():
+        warnings.warn(note, FileNote, stacklevel=2)

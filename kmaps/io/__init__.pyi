@@ -4,6 +4,7 @@ from .atomic import check_target as check_target
 from .atomic import read_text as read_text
 from .atomic import refuse_terminal as refuse_terminal
 from .atomic import remove_unfinished as remove_unfinished
+from .column_watch import ColumnWatch as ColumnWatch
 from .digest import data_digest as data_digest
 from .labelled import LabelledRows as LabelledRows
 from .labels import check_label_kind as check_label_kind

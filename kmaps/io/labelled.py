@@ -1,11 +1,13 @@
 """The rows of an array file together with their labels."""
 
+import warnings
 from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps.errors import InputError
+from kmaps.errors import FileNote, InputError
+from kmaps.io.column_watch import ColumnWatch
 from kmaps.io.digest import RunningDigest
 from kmaps.io.labels import joined_labels, target_numbers
 from kmaps.io.reader import Reader
@@ -29,6 +31,12 @@ class LabelledRows:
         Bytes for the block in memory at one time.
     progress : callable, optional
         Called after every block with the name of the pass, the part done and the total.
+    keep_large : bool
+        Whether values of any size are kept; by default the first pass refuses a value of more than
+        10⁶ times the median size of its column's non-zero values.
+    watch : bool
+        Whether the first pass looks for such values, and warns of columns that count the rows or
+        alone tell all classes apart (`FileNote`); labels of rows to predict need no watch.
 
     Raises
     ------
@@ -54,8 +62,18 @@ class LabelledRows:
         *,
         memory: int = MEMORY,
         progress: Report = lambda stage, done, total: None,
+        keep_large: bool = False,
+        watch: bool = True,
     ) -> None:
-        self._reader, self._y, self._memory, self._progress = reader, y, memory, progress
+        self._reader = reader
+        self._y = y
+        self._memory = memory
+        self._progress = progress
+        self._watch: ColumnWatch | None = None
+        if watch:
+            self._watch = ColumnWatch(
+                reader.name, reader.n_features, reader.columns, keep_large=keep_large
+            )
         self._passes = 0
         self._digest = RunningDigest()
         self._read: list[NDArray] = []  # the labels of the file, of the last pass
@@ -63,6 +81,11 @@ class LabelledRows:
         if y is None and not reader.has_labels:
             raise InputError(f"{reader.name}: holds no labels; pass them as y")
         self._check()
+
+    @property
+    def name(self) -> str:
+        """What messages call the file."""
+        return self._reader.name
 
     def blocks(self) -> Iterator[Rows]:
         """Yield the rows from the first on; a block may be overwritten by the next one."""
@@ -78,11 +101,25 @@ class LabelledRows:
             n_rows += X.shape[0]
             if self._passes == 1:
                 self._digest.add(X)
+                self._look_at(X, y, n_rows)
             if self._y is None and y is not None:
                 read.append(y)
             yield X
         self._read, self._n_rows = read, n_rows
         self._check()
+        if self._watch is not None:
+            notes = self._watch.finish()
+            self._watch = None
+            for note in notes:
+                warnings.warn(note, FileNote, stacklevel=2)
+
+    def _look_at(self, X: Rows, y: NDArray | None, n_rows: int) -> None:
+        """Show the next rows to the watch, with their labels where there are as many."""
+        if self._watch is None:
+            return
+        if self._y is not None:
+            y = self._y[n_rows - X.shape[0] : n_rows]
+        self._watch.add(X, y if y is not None and len(y) == X.shape[0] else None)
 
     def digest(self) -> str:
         """Return the SHA-256 of the rows, as they were read, and of their labels.

@@ -16,7 +16,14 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from kmaps.errors import InputError
-from kmaps.io.labels import few_labels, is_formula, joined_labels, label_line, typed_labels
+from kmaps.io.labels import (
+    few_labels,
+    is_formula,
+    joined_labels,
+    label_line,
+    label_text,
+    typed_labels,
+)
 from kmaps.matrices import AnyMatrix, issparse
 
 Rows: TypeAlias = AnyMatrix | None
@@ -182,8 +189,6 @@ class SvmWriter(Writer):
     streams = True
 
     def write(self, Z: Rows, y: Labels, names: Names = None) -> None:
-        from sklearn.datasets import dump_svmlight_file
-
         if Z is None:
             raise InputError("svm files need rows: got labels alone")
         labels = np.zeros(Z.shape[0], int) if y is None else y
@@ -191,7 +196,34 @@ class SvmWriter(Writer):
             labels = typed_labels(labels, typed=self.labels_typed)
         if labels.dtype.kind == "U":
             raise InputError(f"svm files need numbers as labels, got text ({few_labels(labels)})")
-        dump_svmlight_file(Z, labels, self._file, zero_based=False)
+        self._file.write(_svm_lines(Z, labels).encode())
+
+
+def _svm_lines(Z: AnyMatrix, labels: NDArray) -> str:
+    """Return rows in svmlight's format, with as many digits as are needed to read them back."""
+    if not issparse(Z):
+        from scipy.sparse import csr_matrix
+
+        Z = csr_matrix(Z)
+    if not Z.has_sorted_indices:
+        Z = Z.sorted_indices()
+    digits = _digits(Z.dtype)
+    pairs = [
+        f"{index}:{digits % value}"
+        for index, value in zip((Z.indices + 1).tolist(), Z.data.tolist(), strict=True)
+    ]
+    ends = Z.indptr.tolist()
+    return "".join(
+        " ".join([label_text(label), *pairs[first:last]]) + "\n"
+        for label, first, last in zip(labels.tolist(), ends[:-1], ends[1:], strict=True)
+    )
+
+
+def _digits(dtype: np.dtype) -> str:
+    """Return the format of numbers of a type that is read back as the same number."""
+    if dtype.kind in "biu":
+        return "%d"
+    return "%r" if dtype.itemsize > 4 else "%.9g"
 
 
 def _titles(Z: Rows, y: Labels, names: Names) -> list[str]:
@@ -218,8 +250,7 @@ class CsvWriter(Writer):
     def write(self, Z: Rows, y: Labels, names: Names = None) -> None:
         columns = [] if y is None else [[_field(label) for label in y.tolist()]]
         if Z is not None:
-            digits = "%d" if Z.dtype.kind in "biu" else "%r" if Z.dtype.itemsize > 4 else "%.9g"
-            numbers = ",".join([digits] * Z.shape[1])
+            numbers = ",".join([_digits(Z.dtype)] * Z.shape[1])
             columns.insert(
                 len(columns) if names else 0, [numbers % (*row,) for row in _dense(Z).tolist()]
             )

@@ -221,3 +221,26 @@ def test_folders_appear_whole_or_not_at_all(tmp_path):
         io.atomic_folder(tmp_path / "rows.zarr"),
     ):
         pass
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_matrix])
+def test_svm_files_are_read_back_bit_by_bit(tmp_path, convert):
+    rng = np.random.default_rng(0)
+    X = rng.random((300, 7)) / 3 * (rng.random((300, 7)) < 0.7)
+    X[0] = [0, np.finfo(float).max, -np.finfo(float).max, 5e-324, 1e22, 1 / 3, -0.1]
+    y = np.where(np.arange(300) % 2, 0.1 + 0.2, -3)
+    with io.open_writer(tmp_path / "a.svm") as writer:
+        writer.write(convert(X[:1]), y[:1])
+        writer.write(convert(X[1:]), y[1:])
+    read, labels, _ = io.read_whole(
+        io.open_reader(tmp_path / "a.svm", n_features=7, zero_based=False)
+    )
+    assert read.toarray().tobytes() == (X + 0.0).tobytes()
+    assert labels.tolist() == y.tolist()
+    for dtype in ("float32", "uint8", "int64", "bool"):
+        with io.open_writer(tmp_path / "b.svm", force=True) as writer:
+            writer.write(convert((9 * X[1:]).astype(dtype)), None)
+        read, _, _ = io.read_whole(
+            io.open_reader(tmp_path / "b.svm", n_features=7, zero_based=False)
+        )
+        np.testing.assert_array_equal(read.toarray().astype(dtype), (9 * X[1:]).astype(dtype))

@@ -67,6 +67,7 @@ class Files(Model):
     image_column: str | None = None
     zero_based: bool | Literal["auto"] = "auto"
     header: bool | Literal["auto"] = "auto"
+    keep_large: bool = False
     white: PositiveFloat | None = None
     background: Literal["white", "black"] = "white"
 
@@ -113,7 +114,9 @@ class Files(Model):
             labels={part: Path(given[key]) for part, key in labels.items() if key in given},
             images=self.of_images,
             subsets=subsets,
-            **self.model_dump(include={*_COLUMNS, "zero_based", "header", "white", "background"}),
+            **self.model_dump(
+                include={*_COLUMNS, "zero_based", "header", "keep_large", "white", "background"}
+            ),
         )
 
 
