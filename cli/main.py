@@ -20,6 +20,7 @@ import click
 
 from kmaps import __version__
 from kmaps.cli.flags import COMMAND_LINE, in_flags, say
+from kmaps.cli.interrupts import INTERRUPTED
 from kmaps.errors import FileNote, KmapsError, Mistakes, one_line, printable, suggest
 
 GROUPS = {
@@ -62,7 +63,6 @@ RENAMED = {
 }
 """What the commands of 1.0.0rc1 that are gone are called now; they work until the next release."""
 
-INTERRUPTED = 130
 UNFORESEEN = 70  # what sysexits.h has for a program's own mistakes
 BROKEN_PIPE = 141  # what a shell reports for a process ended by SIGPIPE
 

@@ -1,14 +1,16 @@
 """A progress bar with the time left, on standard error, for work that takes seconds."""
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from threading import Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from kmaps.cli.flags import COMMAND_LINE, say
+from kmaps.cli.flags import COMMAND_LINE, megabytes, say
 from kmaps.errors import printable
 
 if TYPE_CHECKING:
@@ -19,48 +21,116 @@ if TYPE_CHECKING:
 
 _PATIENCE_S = 2.0
 
+LINE_EVERY_S = 30.0
+"""Seconds between two lines on work that goes on, where standard error is no terminal."""
+
+
+def _is_terminal() -> bool:
+    """Return whether bars can be shown on standard error; FORCE_COLOR says so as for rich."""
+    return bool(os.environ.get("FORCE_COLOR")) or sys.stderr.isatty()
+
+
+@contextmanager
+def steady_lines(describe: Callable[[], str], *, quiet: bool) -> Iterator[None]:
+    """Print how far the work is every 30 seconds, unless a terminal shows it, or ``quiet``.
+
+    A thread prints, so that work in compiled loops, which report nothing for minutes, is seen.
+    """
+    if quiet or _is_terminal():
+        yield
+        return
+    ended = Event()
+
+    def print_lines() -> None:
+        while not ended.wait(LINE_EVERY_S):
+            say(describe(), err=True)
+
+    printing = Thread(target=print_lines, daemon=True)
+    printing.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        printing.join()
+
 
 @contextmanager
 def progress_bar(title: str, *, quiet: bool = False) -> Iterator[Callable[[int, int], None]]:
-    """Yield a function ``report(done, total)`` that shows a bar once two seconds have passed.
+    """Yield a function ``report(done, total)`` that shows how far one stage of work is.
 
-    Nothing is shown when ``quiet``, or when standard error is not a terminal.
+    A terminal shows a bar once two seconds have passed, other outputs get a line every 30 seconds.
+    Nothing is shown when ``quiet``.
     """
-    started = monotonic()
-    bar = task = None
-
-    def report(done: int, total: int) -> None:
-        nonlocal bar, task
-        if bar is None and not quiet and monotonic() - started > _PATIENCE_S:
-            bar = _bar()
-            task = bar.add_task(title, total=total, start=False)
-            bar.start()
-        if bar is not None:
-            if 100 * done >= total:  # from less no time left is estimated
-                bar.start_task(task)
-            bar.update(task, completed=done, total=total)
-
-    try:
-        yield report
-    finally:
-        if bar is not None:
-            bar.stop()
+    with stage_bars(title, quiet=quiet) as report:
+        yield lambda done, total: report(title, done, total)
 
 
 @contextmanager
-def stage_bars(*, quiet: bool = False) -> Iterator[Callable[[str, int, int], None]]:
-    """Yield a function ``report(title, done, total)`` that shows a bar for one title at a time."""
-    with ExitStack() as shown:
-        current, show = None, None
+def stage_bars(
+    title: str = "working", *, quiet: bool = False
+) -> Iterator[Callable[[str, int, int], None]]:
+    """Yield a function ``report(title, done, total)`` that shows one stage of work at a time.
 
-        def report(title: str, done: int, total: int) -> None:
-            nonlocal current, show
-            if title != current:
-                shown.close()
-                current, show = title, shown.enter_context(progress_bar(title, quiet=quiet))
-            show(done, total)
+    ``title`` is the stage until the first report.
+    """
+    stage = _Stage(title)
 
-        yield report
+    def report(title: str, done: int, total: int) -> None:
+        nonlocal stage
+        if title != stage.title:
+            stage.close()
+            stage = _Stage(title)
+        stage.done = done
+        stage.total = total
+        if not quiet and _is_terminal():
+            stage.draw()
+
+    with steady_lines(lambda: stage.line(), quiet=quiet):
+        try:
+            yield report
+        finally:
+            stage.close()
+
+
+class _Stage:
+    """A stage of work: its title, how far it is, and its bar once it takes long."""
+
+    def __init__(self, title: str) -> None:
+        self.title = title
+        self.done = 0
+        self.total = 0
+        self._started = monotonic()
+        self._bar: Bar | None = None
+        self._task: Any = None
+
+    def draw(self) -> None:
+        """Show the bar, once there is patience no more."""
+        if self._bar is None and monotonic() - self._started > _PATIENCE_S:
+            self._bar = _bar()
+            self._task = self._bar.add_task(self.title, total=self.total, start=False)
+            self._bar.start()
+        if self._bar is not None:
+            if 100 * self.done >= self.total:  # from less no time left is estimated
+                self._bar.start_task(self._task)
+            self._bar.update(self._task, completed=self.done, total=self.total)
+
+    def line(self) -> str:
+        """Return how far the stage is, and the time left, as text."""
+        seconds = monotonic() - self._started
+        if not self.done or not self.total:
+            return f"{self.title}: {_clock_time(seconds)} so far"
+        left = seconds * (self.total - self.done) / self.done
+        return f"{self.title}: {100 * self.done / self.total:.0f} %, {_clock_time(left)} left"
+
+    def close(self) -> None:
+        """Take the bar away."""
+        if self._bar is not None:
+            self._bar.stop()
+
+
+def _clock_time(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}:{rest:02}"
 
 
 def _described(record: "Record") -> str:
@@ -83,8 +153,7 @@ def _described(record: "Record") -> str:
 def _left(progress: "RunProgress") -> str:
     if progress.seconds_left is None:
         return "starting"
-    minutes, seconds = divmod(round(progress.seconds_left), 60)
-    return f"{minutes}:{seconds:02} left"
+    return f"{_clock_time(progress.seconds_left)} left"
 
 
 def say_compiling(*, quiet: bool) -> None:
@@ -101,15 +170,34 @@ def cell_bar(*, quiet: bool = False, kept: str = "") -> Iterator[dict[str, Any]]
     ``progress`` of its cells and which features are ``extracted``.
 
     A terminal shows a bar, and a line for each cell that failed; other outputs get a line for each
-    cell and for each finished stage of the features. Ctrl-C prints which records are ``kept``.
+    cell and for each finished stage of the features, and one every 30 seconds. Ctrl-C prints which
+    records are ``kept``.
     """
+    state = "starting"
+
+    def print_cell(progress: "RunProgress") -> None:
+        nonlocal state
+        state = f"{progress.done}/{progress.total}, {_left(progress)}"
+        if progress.last:
+            say(
+                f"{progress.done}/{progress.total}  {_described(progress.last)}, {_left(progress)}",
+                err=True,
+            )
+
+    def print_stage(title: str, done: int, total: int) -> None:
+        nonlocal state
+        state = f"{title}: {done:,} of {total:,} images"
+        if done == total:
+            say(f"{title}: {total} images", err=True)
+
     with ExitStack() as shown:
         try:
-            shows: tuple[Callable, Callable] = _print_cell, _print_stage
+            shows: tuple[Callable, Callable] = print_cell, print_stage
             if quiet:
                 shows = lambda progress: None, lambda title, done, total: None
-            elif sys.stderr.isatty():
+            elif _is_terminal():
                 shows = _shown_on(shown.enter_context(_bar("cells")))
+            shown.enter_context(steady_lines(lambda: state, quiet=quiet))
             command = click.get_current_context().meta.get(COMMAND_LINE, "")
             yield {"progress": shows[0], "extracted": shows[1], "command": command}
         except KeyboardInterrupt:
@@ -122,11 +210,21 @@ def cell_bar(*, quiet: bool = False, kept: str = "") -> Iterator[dict[str, Any]]
 @contextmanager
 def byte_bar(*, quiet: bool) -> Iterator[Callable[[str, int, int | None], None]]:
     """Yield a function ``report(title, done, total)`` that shows a bar of bytes."""
+    state = "starting"
+
+    def note(title: str, done: int, total: int | None) -> None:
+        nonlocal state
+        whole = "" if total is None else f" of {megabytes(total)}"
+        state = f"{title}: {megabytes(done)}{whole}"
+
     if quiet:
         yield lambda title, done, total: None
-    else:
+    elif _is_terminal():
         with _bar("bytes") as bar:
             yield _shown_on(bar)[1]
+    else:
+        with steady_lines(lambda: state, quiet=quiet):
+            yield note
 
 
 def _shown_on(
@@ -144,17 +242,6 @@ def _shown_on(
         bar.update(task, total=total, completed=done, description=printable(title))
 
     return show, show_stage
-
-
-def _print_cell(progress: "RunProgress") -> None:
-    if progress.last:
-        line, left = _described(progress.last), _left(progress)
-        say(f"{progress.done}/{progress.total}  {line}, {left}", err=True)
-
-
-def _print_stage(title: str, done: int, total: int) -> None:
-    if done == total:
-        say(f"{title}: {total} images", err=True)
 
 
 def _bar(counted: str = "") -> "Bar":

@@ -20,6 +20,7 @@ from kmaps.cli.cluster import cluster as cluster_option
 from kmaps.cli.cluster import connected, train_there
 from kmaps.cli.completing import files, kernels, names
 from kmaps.cli.flags import Number, megabytes, say
+from kmaps.cli.interrupts import ended_by_interrupt
 from kmaps.cli.map_options import MapCommand
 from kmaps.cli.progress import stage_bars
 from kmaps.errors import ConfigError, InputError
@@ -368,16 +369,17 @@ def _trained(
     """Train on the rows of a file and return the facts; no time includes compiling."""
     with compiling(quiet) as compiled:
         try:
-            facts = train(
-                model,
-                rows,
-                costs,
-                folds=folds,
-                hold_out=hold_out,
-                seed=seed,
-                report=report,
-                clock=lambda: perf_counter() - compiled.seconds,
-            )
+            with ended_by_interrupt():
+                facts = train(
+                    model,
+                    rows,
+                    costs,
+                    folds=folds,
+                    hold_out=hold_out,
+                    seed=seed,
+                    report=report,
+                    clock=lambda: perf_counter() - compiled.seconds,
+                )
             return facts | {"data_sha256": rows.digest()}
         except MemoryError as error:
             text = f"{rows.name}: is too large for the free memory: {error}"

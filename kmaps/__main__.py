@@ -3,4 +3,4 @@
 from importlib import import_module
 
 # Imported by name: type checkers do not know that cli/ is installed as kmaps.cli.
-import_module("kmaps.cli.main").main()
+import_module("kmaps.cli").main()

@@ -21,6 +21,7 @@ def test_no_time_is_estimated_from_less_than_a_hundredth(monkeypatch, capsys):
     bars, make = [], progress._bar
     monkeypatch.setattr(progress, "_bar", lambda: bars.append(make()) or bars[0])
     monkeypatch.setattr(progress, "_PATIENCE_S", -1.0)
+    monkeypatch.setenv("FORCE_COLOR", "1")
     with progress.progress_bar("work") as report:
         for done, known in ((8, False), (9, False), (10, True), (11, True)):
             report(done, 1000)

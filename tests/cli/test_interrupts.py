@@ -1,0 +1,50 @@
+"""Ctrl-C: in loops that do not look at signals, and while modules are imported."""
+
+import signal
+import subprocess
+import sys
+from time import sleep
+
+import pytest
+from commands import ROOT
+
+# A hash in C, as a compiled loop, takes hours and does not look at signals.
+LOOP = """
+from hashlib import pbkdf2_hmac
+from kmaps.cli.interrupts import ended_by_interrupt
+
+with ended_by_interrupt():
+    print("begun", flush=True)
+    pbkdf2_hmac("sha256", b"", b"", 10**10)
+"""
+IMPORT = """
+import sys
+from importlib.abc import MetaPathFinder
+
+class Slow(MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == "click":
+            print("begun", flush=True)
+            import time
+            time.sleep(1000)
+
+sys.meta_path.insert(0, Slow())
+from kmaps.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("program", [LOOP, IMPORT], ids=["loop", "import"])
+def test_ctrl_c_ends_the_process_with_one_line(program):
+    with subprocess.Popen(
+        [sys.executable, "-c", program],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={"PYTHONPATH": str(ROOT)},
+        text=True,
+    ) as process:
+        assert process.stdout.readline() == "begun\n"
+        sleep(2)  # until it is in the loop
+        process.send_signal(signal.SIGINT)
+        told = process.stderr.read()
+    assert (process.returncode, told) == (130, "interrupted\n")
