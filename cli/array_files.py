@@ -189,6 +189,7 @@ def check_start(reader: "Reader") -> None:
 
 
 def check_labelled(reader: "Reader", labels: object) -> None:
+    """Refuse rows without labels."""
     if labels is None and not reader.has_labels:
         raise ConfigError(
             f"{reader.name}: holds no labels; name a file with --labels, or the column that has "
@@ -295,6 +296,7 @@ def seekable(source: str, suffix: str) -> Iterator[str]:
 
 
 def given_labels(labels: str, column: str | None, classes: "NDArray | None" = None) -> "NDArray":
+    """Return the labels of a file, or of standard input for -."""
     from kmaps.io import read_labels
 
     with seekable(labels, ".txt" if column is None else ".csv") as path:

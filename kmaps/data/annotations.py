@@ -43,6 +43,7 @@ class Scene:
     difficult: NDArray[np.bool_]
 
     def of_class(self, name: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Return the boxes of a class, and which of its objects are difficult."""
         chosen = np.array([found == name for found in self.classes], bool)
         return self.boxes[chosen], self.difficult[chosen]
 

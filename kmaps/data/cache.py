@@ -40,6 +40,7 @@ def cache_root(data_dir: str | Path | None = None) -> Path:
 
 
 def work_folder(root: Path, name: str) -> Path:
+    """Return the folder for the unfinished files of a dataset."""
     return root / ".work" / name
 
 
@@ -125,6 +126,7 @@ def _faults(folder: Path, files: dict[str, Any], verify: bool) -> Iterator[tuple
 
 
 def repair_hint(name: str) -> str:
+    """Return how a user repairs a dataset in the cache."""
     return f"run `kmaps download {name}` to repair it"
 
 

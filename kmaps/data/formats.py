@@ -72,6 +72,8 @@ class Table:
 
 @dataclass(frozen=True)
 class Content:
+    """The content of a file of a dataset: its digest, its size in bytes, and what was decoded."""
+
     digest: str
     size: int
     payload: Any
@@ -94,6 +96,7 @@ class Format:
 
 
 def get_format(manifest: Manifest) -> Format:
+    """Return the format of a dataset; refuse an unknown one."""
     name, known = manifest.name, FORMATS
     if manifest.format not in known:
         raise ConfigError(

@@ -68,10 +68,12 @@ class Manifest:
 
     @property
     def embedded(self) -> bool:
+        """Whether scikit-learn brings the dataset."""
         return not self.files
 
     @property
     def size(self) -> int:
+        """The bytes of all files to download."""
         return sum(source.size for source in self.files)
 
 
@@ -89,6 +91,7 @@ def tree_digest(digests: Mapping[str, str]) -> str:
 
 @cache
 def packaged() -> tuple[str, ...]:
+    """Return the names of the datasets of kmaps."""
     folder = resources.files("kmaps.datasets")
     return tuple(sorted(f.name[:-5] for f in folder.iterdir() if f.name.endswith(".yaml")))
 
@@ -139,6 +142,7 @@ def _of_name(manifest: Manifest, name: str) -> Manifest:
 
 
 def read_manifest(path: str | Path) -> Manifest:
+    """Return the manifest in a YAML file."""
     try:
         return parse_manifest(read_text(Path(path)), str(path))
     except (OSError, UnicodeDecodeError) as error:

@@ -78,6 +78,7 @@ class UserFiles:
 
     @cached_property
     def digest(self) -> str:
+        """The digest when it was first asked for."""
         return self.digest_now()
 
     def digest_now(self) -> str:

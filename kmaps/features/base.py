@@ -62,7 +62,8 @@ class Feature(ABC):
         """
 
     @property
-    def smallest(self) -> int:  # the least height and width of an image
+    def smallest(self) -> int:
+        """The least height and width of an image."""
         return 1
 
     def parameters(self) -> dict[str, Any]:
@@ -86,7 +87,8 @@ class LearnedFeature(Feature):
 
     @property
     @abstractmethod
-    def n_columns(self) -> int: ...
+    def n_columns(self) -> int:
+        """The number of values of a vector."""
 
     @abstractmethod
     def sample(
@@ -116,6 +118,7 @@ class Intensity(Feature):
     block_images: ClassVar[int] = 4096
 
     def describe(self, images: NDArray) -> Arrays:
+        """Return the grey values of each image in one row."""
         return {"vectors": images.reshape(len(images), -1)}
 
 
@@ -147,6 +150,7 @@ def make_feature(name: str, parameters: Mapping[str, Any] | None = None) -> Feat
 
 
 def parameters_of(name: str) -> list[str]:
+    """Return the names of the parameters of features."""
     return [field.name for field in fields(FEATURES[name])]
 
 
@@ -195,10 +199,13 @@ class Images(Protocol):
 
 @runtime_checkable
 class NamesDamaged(Protocol):
+    """A dataset that says which of its images must not be used, and why."""
+
     damaged: Mapping[int, str]  # the images that must not be used, and why
 
 
 def image_name(dataset: Images, row: int) -> str:
+    """Return what messages call an image: its file, or its number."""
     image = dataset.images[row]
     return f"image {row}" if isinstance(image, np.ndarray) else str(image)
 

@@ -64,13 +64,16 @@ class DenseSiftBow(LearnedFeature):
 
     @property
     def smallest(self) -> int:
+        """The least side of an image in which the largest patch fits."""
         return -(-max(self.patches) // self.enlarge)
 
     @property
     def n_columns(self) -> int:
+        """The number of words in all cells of all divisions."""
         return self.words * sum(g * g for g in self.divisions)
 
     def description(self) -> dict[str, Any]:
+        """Return the parameters that descriptors depend on."""
         return {k: v for k, v in self.parameters().items() if k not in self.second_stage}
 
     def describe(self, images: GreyImages) -> Arrays:
@@ -113,6 +116,7 @@ class DenseSiftBow(LearnedFeature):
         return np.concatenate(drawn)
 
     def fit(self, samples: NDArray[np.uint8]) -> NDArray[np.float32]:
+        """Return the words that are learned from descriptors."""
         return learn_words(self._points(samples), self.words, _SEED)
 
     def encode(self, described: Arrays, learned: NDArray[np.float32]) -> Arrays:
@@ -132,6 +136,7 @@ class DenseSiftBow(LearnedFeature):
     def words_of(
         self, descriptors: NDArray[np.uint8], learned: NDArray[np.float32]
     ) -> NDArray[np.intp]:
+        """Return the nearest word of each descriptor."""
         # Many patches are flat and have the same descriptor: its word is looked up once.
         textured = descriptors.any(axis=1)
         words = np.full(len(descriptors), nearest_words(np.zeros_like(learned[:1]), learned)[0])

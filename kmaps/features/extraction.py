@@ -233,6 +233,7 @@ class Extractor:
         return X, list(chain.from_iterable(bad))
 
     def fill_cache(self) -> None:
+        """Compute and keep the stages of all images, if they are worth keeping."""
         if self._feature.cached:
             every = np.arange(len(self._dataset.images))
             self._stage.visit(every, self._bad, self._label, self._progress)

@@ -67,6 +67,7 @@ class HogPyramid(Feature):
         return {"vectors": sums.reshape(len(images), -1)}
 
     def pyramid(self, shape: tuple[int, int]) -> tuple[Cells, NDArray[np.int64]]:
+        """Return the cells of an image of a shape, and the level of each cell."""
         shorter = min(shape)
         if self.cells == "auto":
             sides = tuple(max(1, shorter // part) for part in _PARTS)

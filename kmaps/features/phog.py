@@ -40,15 +40,19 @@ class Phog(Feature):
 
     @property
     def smallest(self) -> int:
+        """The least side of an image that the finest division needs."""
         return max(self.divisions)
 
-    def describe(self, images: GreyImages) -> Arrays:  # ordered by cell, orientation
+    def describe(self, images: GreyImages) -> Arrays:
+        """Return the vectors, ordered by cell and then by orientation."""
         return {"vectors": np.stack([self._vector(image) for image in images])}
 
     def edge_map(self, image: GreyImage) -> NDArray[np.bool_]:
+        """Return which pixels of an image Canny's detector takes for edges."""
         return canny(*gradients(image, self.sigma), self.edges)
 
     def edge_energies(self, image: GreyImage) -> NDArray[np.float32]:
+        """Return the gradient energies of the edges by orientation."""
         gx, gy = gradients(image, self.sigma)
         edges = canny(gx, gy, self.edges)
         return oriented((gx * edges)[None], (gy * edges)[None], self.orientations, self.signed)[0]

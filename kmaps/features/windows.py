@@ -22,6 +22,7 @@ class WindowWords:
 
     @classmethod
     def learn(cls, feature: DenseSiftBow, images: Iterable[GreyImage], n_images: int) -> Self:
+        """Return the words that are learned from patches of some images."""
         drawn = [
             feature.sample(feature.describe([image]), np.array([0]), n_images, seed)
             for seed, image in enumerate(images)

@@ -114,6 +114,7 @@ class ArrowReader(Reader):
             raise self._refuse(f"is not a whole Parquet or Arrow file ({_shown(error)})") from None
 
     def blocks(self, rows: int, values: int) -> Iterator[Block]:
+        """Read from the start, at most ``rows`` rows a time."""
         self.done = 0
         with self._opened() as file:
             for batch in file.batches(rows):

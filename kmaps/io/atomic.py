@@ -24,6 +24,18 @@ _LONGEST_STEM, _LONGEST_NODE = 120, 60
 def check_target(path: str | Path, *, force: bool = False) -> Path:
     """Return the file that ``path`` names, links followed, when it may be written.
 
+    Parameters
+    ----------
+    path : str or Path
+        The file to write.
+    force : bool
+        Whether an existing file may be replaced.
+
+    Returns
+    -------
+    Path
+        With links followed.
+
     Raises
     ------
     InputError
@@ -57,7 +69,22 @@ def check_source(path: str | Path) -> None:
 
 
 def read_text(path: str | Path) -> str:
-    """Return the text of a regular file in UTF-8; refuse one of more than a gibibyte."""
+    """Return the text of a regular file in UTF-8; refuse one of more than a gibibyte.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file; a byte-order mark is dropped.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    InputError
+        When it is no regular file, too long, cannot be read, or is not UTF-8.
+    """
     check_source(path)
     try:
         with open(path, "rb") as file:
@@ -128,6 +155,20 @@ def atomic_folder(path: str | Path) -> Iterator[Path]:
     """Make a folder that takes its name only when the block has filled it completely.
 
     Yields the folder by another name. Nothing may be at ``path``: folders are never replaced.
+
+    Parameters
+    ----------
+    path : str or Path
+        The name that the folder takes.
+
+    Yields
+    ------
+    Path
+
+    Raises
+    ------
+    InputError
+        As :func:`check_target`, and when something is at ``path``.
     """
     if os.path.lexists(path):
         raise InputError(f"{path}: exists already; folders are never replaced, choose another name")
@@ -151,7 +192,13 @@ def _unfinished(target: Path, tidy: bool = True) -> Path:
 
 
 def remove_unfinished(folder: Path) -> None:
-    """Delete the unfinished files that dead processes of this computer left in a folder."""
+    """Delete the unfinished files that dead processes of this computer left in a folder.
+
+    Parameters
+    ----------
+    folder : Path
+        It need not exist.
+    """
     if folder.is_dir():
         node = f".{_node()}"
         _remove_of_the_dead(folder, lambda stem: stem.startswith(".") and stem.endswith(node))
@@ -181,7 +228,18 @@ def _remove_of_the_dead(folder: Path, is_ours: Callable[[str], bool]) -> None:
 
 
 def refuse_terminal(form: str) -> None:
-    """Refuse to write a format that is no text to standard output when that is a terminal."""
+    """Refuse to write a format that is no text to standard output when that is a terminal.
+
+    Parameters
+    ----------
+    form : str
+        The format, as the message names it.
+
+    Raises
+    ------
+    InputError
+        When standard output is a terminal.
+    """
     if sys.stdout.isatty():
         raise InputError(
             f"-: {form} is not text, and standard output is a terminal; send it to a file or a pipe"

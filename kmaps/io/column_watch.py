@@ -63,7 +63,15 @@ class ColumnWatch:
         self._sample = _Sample(n_features)
 
     def add(self, X: AnyMatrix, y: NDArray | None) -> None:
-        """Look at the next rows, an array or a CSR matrix, and their labels, if there are any."""
+        """Look at the next rows, an array or a CSR matrix, and their labels, if there are any.
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix, shape (n, d)
+            The next rows.
+        y : ndarray, shape (n,), or None
+            Their labels, if there are any.
+        """
         n = X.shape[0]
         is_wide = issparse(X) and self._n_features > _MOST_SPARSE_COLUMNS
         if not is_wide:
@@ -77,6 +85,11 @@ class ColumnWatch:
 
     def finish(self) -> list[str]:
         """Return a line about each kind of column that may be no feature.
+
+        Returns
+        -------
+        list of str
+            Without a newline; empty where every column is one.
 
         Raises
         ------

@@ -38,6 +38,17 @@ def data_digest(X: Any, y: ArrayLike) -> str:
     same labels. A model says it where ``save`` gets it as a part of ``record``; ``fit`` does not
     compute it, since it takes a second per gigabyte.
 
+    Parameters
+    ----------
+    X : array-like or sparse matrix, shape (n, d)
+        Rows.
+    y : array-like, shape (n,)
+        Their labels.
+
+    Returns
+    -------
+    str
+
     Examples
     --------
     >>> import tempfile

@@ -125,17 +125,37 @@ class LabelledRows:
         """Return the SHA-256 of the rows, as they were read, and of their labels.
 
         The digest covers all data that the first pass read.
+
+        Returns
+        -------
+        str
+            In hexadecimal.
         """
         return self._digest.of(self.labels())
 
     def sample(self) -> Rows:
-        """Return rows drawn at random, for a map that learns from data."""
+        """Return rows drawn at random, for a map that learns from data.
+
+        Returns
+        -------
+        ndarray or CSR matrix, shape (rows, d)
+            As :func:`sample_rows` draws them.
+        """
         return sample_rows(self._reader)
 
     def labels(self, classes: NDArray | None = None) -> NDArray:
         """Return the label of each row; labels in the file itself come once all blocks were read.
 
         :func:`kmaps.io.typed_labels` decides on their type, also for the ``classes`` of a model.
+
+        Parameters
+        ----------
+        classes : ndarray, optional
+            The labels of a model that these are for.
+
+        Returns
+        -------
+        ndarray, shape (n,)
         """
         if self._y is not None:
             return self._y
@@ -147,6 +167,10 @@ class LabelledRows:
         """Return the label of each row as a number, for a regression; refuse text.
 
         Labels in the file itself come once all blocks were read.
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
         """
         if self._y is not None:
             return target_numbers(self._y, self._reader.name)

@@ -105,6 +105,18 @@ def check_labels(labels: NDArray, path: str | Path) -> None:
 def read_columns(path: str | Path, columns: Sequence[str]) -> dict[str, NDArray]:
     """Return some columns of a ``.csv`` with a header, as text.
 
+    Parameters
+    ----------
+    path : str or Path
+        The file.
+    columns : sequence of str
+        Names in its header.
+
+    Returns
+    -------
+    dict of str to ndarray of str, shape (n,)
+        By the names of the columns.
+
     Raises
     ------
     InputError
@@ -334,7 +346,20 @@ def target_numbers(labels: NDArray, name: str, *, typed: bool = False) -> NDArra
 
 
 def check_label_kind(y: NDArray, classes: NDArray) -> None:
-    """Refuse labels that are text where the classes are numbers, or the other way round."""
+    """Refuse labels that are text where the classes are numbers, or the other way round.
+
+    Parameters
+    ----------
+    y : ndarray, shape (n,)
+        Labels.
+    classes : ndarray, shape (K,)
+        The labels of a model.
+
+    Raises
+    ------
+    InputError
+        When one is text and the other numbers.
+    """
     kinds = ["text" if array.dtype.kind in "USOT" else "numbers" for array in (y, classes)]
     if kinds[0] != kinds[1]:
         raise InputError(
@@ -345,6 +370,15 @@ def check_label_kind(y: NDArray, classes: NDArray) -> None:
 
 def few_labels(labels: NDArray | list) -> str:
     """Return the first labels as a text of one line.
+
+    Parameters
+    ----------
+    labels : ndarray or list
+        Labels, of which five are shown.
+
+    Returns
+    -------
+    str
 
     Examples
     --------
@@ -454,6 +488,15 @@ def whole_labels(labels: NDArray) -> NDArray:
     """Return labels that are whole numbers, but in floating point, as integers.
 
     Beyond 2⁵³, where floating point skips some, they are left as they are.
+
+    Parameters
+    ----------
+    labels : ndarray, shape (n,)
+        Labels of any type.
+
+    Returns
+    -------
+    ndarray, shape (n,)
 
     Examples
     --------

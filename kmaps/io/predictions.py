@@ -88,6 +88,24 @@ def prediction_format(path: str, form: str | None, tables: Sequence[str]) -> str
     The tables are ``scores``, ``proba``, or both. Without ``form`` the extension of ``path`` says
     it; for standard output, ``-``, it is txt, or csv with tables.
 
+    Parameters
+    ----------
+    path : str
+        The file to write; ``-`` is standard output.
+    form : str or None
+        The format, where it is named.
+    tables : sequence of str
+        ``scores``, ``proba``, both or none.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    InputError
+        For an unknown format, and for one without a place for the tables.
+
     Examples
     --------
     >>> prediction_format("-", None, ["proba"])
@@ -120,6 +138,21 @@ def open_predictions(
     labels of the model, None for a regression, whose "labels" are the predicted numbers. The writer
     has ``write(labels, tables)``: the labels (n,), and a dict of the available tables of
     ``scores``, (n, 1) or (n, K), and ``proba``, (n, K).
+
+    Parameters
+    ----------
+    path : str
+        The file to write; ``-`` is standard output.
+    form : str
+        The format.
+    classes : ndarray, shape (K,), or None
+        The labels of the model; None for a regression.
+    force : bool
+        Whether an existing file may be replaced.
+
+    Yields
+    ------
+    PredictionWriter
 
     Examples
     --------

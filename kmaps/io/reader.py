@@ -39,6 +39,17 @@ class Block:
 class Reader(ABC):
     """An array file that can be read block by block, any number of times.
 
+    Parameters
+    ----------
+    path : Path
+        The file to read.
+    name : str
+        The name in messages.
+    label_column : str, optional
+        The column that has the labels.
+    aside : sequence of str
+        Columns that are no features.
+
     Attributes
     ----------
     path : Path
@@ -95,10 +106,33 @@ class Reader(ABC):
 
     @abstractmethod
     def blocks(self, rows: int, values: int) -> Iterator[Block]:
-        """Read from the start, at most ``rows`` rows (and, if sparse, ``values`` values) a time."""
+        """Read from the start, at most ``rows`` rows (and, if sparse, ``values`` values) a time.
+
+        Parameters
+        ----------
+        rows : int
+            Most rows of a block.
+        values : int
+            Most stored values of a block of sparse rows; one row may have more.
+
+        Yields
+        ------
+        Block
+        """
 
     def place_of(self, column: int) -> int:
-        """Return the place in the file, from 0, of a feature's column."""
+        """Return the place in the file, from 0, of a feature's column.
+
+        Parameters
+        ----------
+        column : int
+            The column of a feature, from 0.
+
+        Returns
+        -------
+        int
+            Labels, row indices and columns set aside count too.
+        """
         return column
 
     def _note(self, line: str | None) -> None:
@@ -130,7 +164,26 @@ class Reader(ABC):
 
 
 def finite_block(reader: Reader, block: Block, dtype: np.dtype | None) -> AnyMatrix:
-    """Return a block's values as ``dtype`` (None: as they are); refuse one that is not finite."""
+    """Return a block's values as ``dtype`` (None: as they are); refuse one that is not finite.
+
+    Parameters
+    ----------
+    reader : Reader
+        The file, which messages name.
+    block : Block
+        Rows of the file.
+    dtype : dtype or None
+        Type to which the values are converted.
+
+    Returns
+    -------
+    ndarray or CSR matrix, shape (n, d)
+
+    Raises
+    ------
+    InputError
+        When a value is not finite, or too large for the type; it names the place.
+    """
     X = block.X
     if dtype is not None and X.dtype != dtype:
         with np.errstate(over="ignore"):

@@ -48,6 +48,19 @@ def format_of(path: str | Path, known: Collection[str], form: str | None = None)
 def output_format(path: str | Path, form: str | None = None, *, labels: bool = False) -> str:
     """Return the format that :func:`open_writer` writes ``path`` in, with ``labels`` or without.
 
+    Parameters
+    ----------
+    path : str or Path
+        The file to write; ``-`` is standard output.
+    form : str, optional
+        The format; by default the one of the extension.
+    labels : bool
+        Whether labels are written with the rows.
+
+    Returns
+    -------
+    str
+
     Raises
     ------
     InputError
@@ -162,6 +175,12 @@ def open_writer(
         Rows to come, when known.
     force : bool
         Whether an existing file may be replaced.
+    known : mapping of str to type of Writer
+        The formats, by their names.
+
+    Yields
+    ------
+    Writer
     """
     form = format_of(path, known, form)
     kind = known[form]
@@ -216,6 +235,21 @@ def read_whole(
 
     Labels are None where there are none, and text if the file is text. :func:`read_blocks`
     describes the parameters and errors.
+
+    Parameters
+    ----------
+    reader : Reader
+        As `open_reader` returns it.
+    dtype : dtype, optional
+        Type to which the values are converted; by default none.
+    progress : callable
+        Called with the part done and the total after every block.
+
+    Returns
+    -------
+    X : ndarray or CSR matrix, shape (n, d)
+    y : ndarray, shape (n,), or None
+    aside : dict of str to ndarray of str, shape (n,)
     """
     parts: list[Rows] = []
     labels: list[NDArray] = []
@@ -249,6 +283,23 @@ def sample_rows(
     depend on how the file is cut into blocks. There are at most ``rows`` of them, in the order of
     the file, and when dense at most ``memory`` bytes, but at least one row. :func:`read_blocks`
     describes the other parameters and errors.
+
+    Parameters
+    ----------
+    reader : Reader
+        As `open_reader` returns it.
+    dtype : dtype, optional
+        Type to which the values are converted; by default none.
+    rows : int
+        Most rows.
+    memory : int
+        Most bytes of dense rows.
+    seed : int
+        It decides which rows are drawn.
+
+    Returns
+    -------
+    ndarray or CSR matrix, shape (at most ``rows``, d)
     """
     rng = np.random.default_rng(seed)
     if not reader.sparse:
@@ -265,7 +316,19 @@ def sample_rows(
 
 
 def first_row(reader: Reader, dtype: np.dtype | None = None) -> Rows:
-    """Return the first row of a file, for maps that only need to know its shape."""
+    """Return the first row of a file, for maps that only need to know its shape.
+
+    Parameters
+    ----------
+    reader : Reader
+        As `open_reader` returns it.
+    dtype : dtype, optional
+        Type to which the values are converted; by default none.
+
+    Returns
+    -------
+    ndarray or CSR matrix, shape (1, d)
+    """
     return finite_block(reader, next(reader.blocks(1, 1)), dtype)[:1]
 
 
@@ -289,12 +352,17 @@ def encode_file(
         From rows (n, d) to rows (n, columns).
     labels : ndarray, shape (n,), optional
         Labels to be written with the rows; by default the labels of the file.
+    dtype : dtype, optional
+        Type to which the values are converted before they are encoded; by default none.
+    memory : int
+        Bytes for the blocks in memory at one time.
+    progress : callable
+        Called with the part done and the total after every block.
 
     Raises
     ------
     InputError
-        When there are not as many labels as rows. :func:`read_blocks` describes the other
-        parameters and errors.
+        When there are not as many labels as rows, and as :func:`read_blocks`.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the first row is read again

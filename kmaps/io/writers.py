@@ -100,6 +100,7 @@ class NpyWriter(Writer):
     _stream: _NpyStream | None = None
 
     def write(self, Z: Rows, y: Labels, names: Names = None) -> None:
+        """Append rows with their zeros, or labels."""
         values: Any = y if Z is None else Z
         if self._stream is None:
             self._check_space(values)
@@ -119,6 +120,7 @@ class NpyWriter(Writer):
             )
 
     def finish(self) -> None:
+        """Write the number of rows into the header."""
         if self._stream:
             self._stream.finish()
 
@@ -151,6 +153,7 @@ class NpzWriter(Writer):
         self._parts[name][1].append(values)
 
     def write(self, Z: Rows, y: Labels, names: Names = None) -> None:
+        """Append rows, labels, or both."""
         if y is not None:
             self._labels.append(y)
         if Z is None:
@@ -167,6 +170,7 @@ class NpzWriter(Writer):
         self._shape = (self._shape[0] + Z.shape[0], Z.shape[1])
 
     def finish(self) -> None:
+        """Collect the parts in the archive."""
         if "data" in self._parts:
             self.whole |= {"shape": np.array(self._shape, np.int64), "format": np.array(b"csr")}
         if self._labels:
@@ -189,6 +193,7 @@ class SvmWriter(Writer):
     streams = True
 
     def write(self, Z: Rows, y: Labels, names: Names = None) -> None:
+        """Append lines of rows; without labels each has the label 0."""
         if Z is None:
             raise InputError("svm files need rows: got labels alone")
         labels = np.zeros(Z.shape[0], int) if y is None else y
@@ -248,6 +253,7 @@ class CsvWriter(Writer):
     _has_header = False
 
     def write(self, Z: Rows, y: Labels, names: Names = None) -> None:
+        """Append lines, after a header where there are rows."""
         columns = [] if y is None else [[_field(label) for label in y.tolist()]]
         if Z is not None:
             numbers = ",".join([_digits(Z.dtype)] * Z.shape[1])
@@ -298,6 +304,7 @@ class TxtWriter(Writer):
     streams = True
 
     def write(self, Z: Rows, y: Labels, names: Names = None) -> None:
+        """Append a line per label."""
         if y is None:
             raise InputError("txt files need labels: got none, expected one per row")
         self._file.write("".join(f"{label_line(label)}\n" for label in y.tolist()).encode())
@@ -318,6 +325,7 @@ class ArrowWriter(Writer):
         return self._pa.ipc.new_file(self._file, schema)
 
     def write(self, Z: Rows, y: Labels, names: Names = None) -> None:
+        """Append columns as a record batch or row group."""
         columns = [] if y is None else [y]
         if Z is not None:
             place = len(columns) if names else 0
@@ -327,6 +335,7 @@ class ArrowWriter(Writer):
         self._writer.write_table(table)
 
     def finish(self) -> None:
+        """Write the footer of the file."""
         if self._writer is not None:
             self._writer.close()
 

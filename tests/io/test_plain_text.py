@@ -7,6 +7,7 @@ import pytest
 
 from kmaps.errors import InputError
 from kmaps.io import open_reader, read_whole, text_files
+from kmaps.io.csv_files import CsvReader
 
 RNG = random.Random(0)
 
@@ -100,3 +101,77 @@ def test_what_is_wrong_in_a_line_is_refused_alike(tmp_path, monkeypatch, name, l
     told = both_ways(monkeypatch, path, **options)
     assert isinstance(told, str)
     assert told.startswith(f"{path}:2: ")
+
+
+@pytest.fixture
+def lines_read(monkeypatch):
+    """The numbers of rows of the blocks that were read line by line, after the parser."""
+    sizes = []
+    slow = CsvReader._read_lines
+
+    def counted(self, numbers, lines):
+        sizes.append(len(lines))
+        return slow(self, numbers, lines)
+
+    monkeypatch.setattr(CsvReader, "_read_lines", counted)
+    monkeypatch.setattr(text_files, "LARGE_BLOCK", 0)
+    return sizes
+
+
+def quoted(values, kinds):
+    rows = zip(values, kinds, strict=True)
+    return '"a","b","kind"\n' + "".join(f'{x!r},"{y!r}","{kind}"\n' for (x, y), kind in rows)
+
+
+def test_text_in_quotation_marks_is_parsed_once(tmp_path, lines_read):
+    values = [(RNG.gauss(0, 1), RNG.gauss(0, 1e9)) for _ in range(50)]
+    kinds = [["cat", 'a ""b""', "c, d", "e;f"][i % 4] for i in range(50)]
+    (tmp_path / "t.csv").write_text(quoted(values, kinds))
+    reader = open_reader(tmp_path / "t.csv", label_column="kind")
+    blocks = list(reader.blocks(20, 1))
+    assert lines_read == []
+    read = [tuple(row) for block in blocks for row in block.X.tolist()]
+    assert read == values
+    labels = [label for block in blocks for label in block.y.tolist()]
+    assert labels == [kind.replace('""', '"') for kind in kinds]
+
+
+def test_only_the_block_of_a_bad_value_is_looked_at_twice(tmp_path, lines_read):
+    values = [(float(i), float(-i)) for i in range(50)]
+    text = quoted(values, ["cat"] * 50).replace('30.0,"-30.0"', '30.0,"f"')
+    (tmp_path / "t.csv").write_text(text)
+    with pytest.raises(InputError, match=r"t.csv:32: column 'b' \(2\): 'f' is not a number"):
+        list(open_reader(tmp_path / "t.csv", label_column="kind").blocks(20, 1))
+    assert lines_read == [20]
+
+
+PIECES = [
+    '"',
+    '""',
+    "a",
+    " ",
+    ",",
+    ";",
+    "1",
+    "2.5",
+    "-",
+    "\t",
+    "e",
+    "\u00e9",
+    "'",
+    "\\",
+    '"x"',
+    ".",
+]
+
+
+def test_quotation_marks_anywhere_are_read_alike(tmp_path, monkeypatch):
+    path = tmp_path / "t.csv"
+    for seed in range(300):
+        rng = random.Random(seed)
+        lines = ["id,a,b"]
+        for _ in range(4):
+            text = "".join(rng.choices(PIECES, k=rng.randrange(6)))
+            lines.append(f"{text},{rng.choice(['1', '2.5', text])},3")
+        path.write_text("\n".join(lines) + "\n")
+        both_ways(monkeypatch, path, label_column="id")
