@@ -61,9 +61,10 @@ def check_whole(
 
 def check_whole_list(name: str, value: object, low: int) -> None:
     """Refuse a parameter that is not a tuple of different whole numbers, all at least ``low``."""
-    is_list = isinstance(value, tuple) and len(value) > 0
-    if is_list and all(is_whole(v, low) for v in value) and len(set(value)) == len(value):
-        return
+    if isinstance(value, tuple) and value:
+        all_whole = all(is_whole(number, low) for number in value)
+        if all_whole and len(set(value)) == len(value):
+            return
     shown = list(value) if isinstance(value, tuple) else value
     raise _unexpected(name, shown, f"a list of different whole numbers of at least {low}")
 

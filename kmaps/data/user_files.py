@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,7 +83,7 @@ class UserFiles:
 
     def digest_now(self) -> str:
         """Return the SHA-256 of the content of all files and of how they are read."""
-        how = {
+        how: dict[str, Any] = {
             "formats": {part: path.suffix.lower() for part, path in self.rows.items()},
             "columns": [self.label_column, self.image_column, self.aside],
             "zero_based": self.zero_based,

@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from kmaps.checks import check_choice, check_flag, check_number, check_whole, check_whole_list
 from kmaps.errors import ConfigError
 from kmaps.features import sift
-from kmaps.features.base import Arrays, GreyImage, GreyImages, LearnedFeature
+from kmaps.features.base import Arrays, GreyImages, LearnedFeature
+from kmaps.features.images import GreyImage
 from kmaps.features.saliency import salient_places
 from kmaps.thread_pool import for_blocks
 

@@ -249,7 +249,7 @@ def _check_stored(opened: "Image") -> None:
 
     Pillow 13 cuts their lines at the length that the turned image has.
     """
-    if opened.format != "TIFF" or not any(tile[0] == "raw" for tile in opened.tile):
+    if opened.format != "TIFF" or not any(tile[0] == "raw" for tile in getattr(opened, "tile", ())):
         return
     width, height = opened.size
     orientation = _tag(opened, _ORIENTATION)

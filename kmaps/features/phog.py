@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.checks import check_flag, check_number, check_positive, check_whole, check_whole_list
-from kmaps.features.base import Arrays, Feature, GreyImage, GreyImages
+from kmaps.features.base import Arrays, Feature, GreyImages
 from kmaps.features.gradients import gradients, oriented, partition
+from kmaps.features.images import GreyImage
 
 _EIGHT_NEIGHBOURS = np.ones((3, 3), int)
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.errors import ConfigError
-from kmaps.features.base import GreyImage
+from kmaps.features.images import GreyImage
 
 _BLUR = np.array([1, 4, 6, 4, 1], np.float32) / 16
 _IMPORTANT = 2.0  # the least importance over the image's mean saliency (Achanta et al.)

@@ -10,8 +10,8 @@ patches.
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps.features.base import GreyImage
 from kmaps.features.gradients import gradients, oriented
+from kmaps.features.images import GreyImage
 
 ORIENTATIONS = 8
 LENGTH = 16 * ORIENTATIONS

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.errors import InputError
-from kmaps.features.base import GreyImage
 from kmaps.features.bow import DenseSiftBow, columns_of
+from kmaps.features.images import GreyImage
 from kmaps.features.phog import Phog
 
 

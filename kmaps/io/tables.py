@@ -183,7 +183,7 @@ def index_columns(names: Sequence[str]) -> list[int]:
     (``Unnamed: 0``), and columns with pandas' name for an index in Parquet
     (``__index_level_0__``), wherever they stand.
     """
-    places = []
+    places: list[int] = []
     for place, column in enumerate(names):
         is_first = len(places) == place
         if _INDEX_NAME.fullmatch(column) and (is_first or column.startswith("__index_level_")):

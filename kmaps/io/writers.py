@@ -292,9 +292,11 @@ def _field(value: object) -> str:
     if value is None:
         return ""
     line = label_line(value) if isinstance(value, str) and value else str(value)
-    quoting = csv.QUOTE_ALL if is_formula(line) else csv.QUOTE_MINIMAL
     text = io.StringIO()
-    csv.writer(text, lineterminator="", quoting=quoting).writerow([line])
+    if is_formula(line):
+        csv.writer(text, lineterminator="", quoting=csv.QUOTE_ALL).writerow([line])
+    else:
+        csv.writer(text, lineterminator="").writerow([line])
     return text.getvalue()
 
 

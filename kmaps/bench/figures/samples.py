@@ -14,10 +14,10 @@ from scipy.sparse import issparse
 from kmaps.bench.figures.style import as_text, save
 from kmaps.data import Dataset
 from kmaps.features import Extractor, Feature, image_of, sift
-from kmaps.features.base import GreyImage
 from kmaps.features.bow import DenseSiftBow
 from kmaps.features.gradients import Cells, partition
 from kmaps.features.hog import HogPyramid
+from kmaps.features.images import GreyImage
 from kmaps.features.phog import Phog
 
 Panel = tuple[str, Callable[[Axes], object]]

@@ -127,8 +127,11 @@ def _rule_for_c(content: Mapping[str, Any], model: type[Model]) -> dict[str, Any
     of_key = model.model_fields.get("C")
     if "C" in content or of_key is None or of_key.is_required():
         return {}
-    choice = of_key.get_default(call_default_factory=True)
-    return {"C": {"grid": choice.grid, "folds": choice.folds}} if isinstance(choice, Model) else {}
+    choice: Any = of_key.get_default(call_default_factory=True)
+    if not isinstance(choice, Model):
+        return {}
+    settings = dict(choice)  # no dump: pydantic would warn of a rule in the place of a list
+    return {"C": {"grid": settings["grid"], "folds": settings["folds"]}}
 
 
 def _published_settings(content: Mapping[str, Any], model: type[Model]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from kmaps.errors import ConfigError
 from kmaps.features import sift
-from kmaps.features.base import GreyImage
+from kmaps.features.images import GreyImage
 from kmaps.features.saliency import important_regions, salient_centres, segmented
 
 
