@@ -101,7 +101,13 @@ class Point(NamedTuple):
 
     def plus(self, other: "Point") -> "Point":
         """Return the sums over both blocks of rows."""
-        return Point(*(own + more for own, more in zip(self, other, strict=True)))
+        return Point(
+            self.loss + other.loss,
+            self.dual + other.dual,
+            self.by_features + other.by_features,
+            self.by_constant + other.by_constant,
+            self.n_curved + other.n_curved,
+        )
 
 
 class Design(Protocol):
@@ -241,7 +247,10 @@ class Blocks(Protocol):
     """The rows of a problem: all take a step, and what they return is added up."""
 
     n_weights: int
-    single: NewtonBlock | None  # where all rows lie in this process
+
+    @property
+    def single(self) -> NewtonBlock | None:
+        """The block, where all rows lie in this process."""
 
     def run(self, step: str, *shared: object) -> list:
         """Call a method of every `NewtonBlock`; return the results in their order."""
@@ -251,7 +260,7 @@ class OwnRows:
     """All rows of a problem in this process."""
 
     def __init__(self, block: NewtonBlock):
-        self.single = block
+        self.single: NewtonBlock | None = block
         self.n_weights = block.design.n_weights
 
     def run(self, step: str, *shared: object) -> list:

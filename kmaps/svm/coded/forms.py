@@ -163,7 +163,7 @@ def _local(tables: Tables) -> Layout | None:
     basis_of_all = splines[None].astype(np.float32)
     features = to_weights = None
     if local.kernel is not None:  # with the kernel R R', the weights R v have the norm of v
-        root = np.linalg.cholesky(local.kernel)
+        root = np.linalg.cholesky(local.kernel).astype(np.float64)
         features = (splines @ root)[None]
         to_weights = root[None]
     diagonal = _squares(tables.values)
