@@ -7,7 +7,7 @@ whatever becomes one grey value because of transparency.
 import struct
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -244,12 +244,16 @@ def _tag(opened: "Image", tag: int) -> float | None:
     return value
 
 
+def _is_stored_plainly(opened: Any) -> bool:  # Pillow's types lack the tiles
+    return any(tile[0] == "raw" for tile in opened.tile)
+
+
 def _check_stored(opened: "Image") -> None:
     """Refuse TIFF files that Pillow reads wrongly: stored plainly, with sides that change places.
 
     Pillow 13 cuts their lines at the length that the turned image has.
     """
-    if opened.format != "TIFF" or not any(tile[0] == "raw" for tile in getattr(opened, "tile", ())):
+    if opened.format != "TIFF" or not _is_stored_plainly(opened):
         return
     width, height = opened.size
     orientation = _tag(opened, _ORIENTATION)

@@ -166,7 +166,9 @@ def expected_passes(problem: CodedProblem) -> float:
     Estimated from sizes alone, so that the same problem is solved in the same way everywhere.
     """
     layout, task = problem.layout, problem.task
-    features = present(layout.basis if layout.features is None else layout.features, "features")
+    features: NDArray[np.floating] = present(
+        layout.basis if layout.features is None else layout.features, "features"
+    )
     _, n_levels, r = features.shape
     n_features = problem.n_weights // layout.form.size
     if n_features * n_levels * r > _MOST_TABLES:
