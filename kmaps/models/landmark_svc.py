@@ -8,15 +8,58 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from kmaps.checks import check_choice, check_whole, is_number
 from kmaps.gram_matrix import squared_distance
 from kmaps.matrix_product import product
 from kmaps.models.choice import FOLD_TOL, Predict, along_c
-from kmaps.models.landmarks import LandmarkMap
-from kmaps.models.mapped_rows import MappedRows
-from kmaps.models.mapped_svc import MappedSVC
-from kmaps.models.stored import StoredLinear, read_landmarks
-from kmaps.svm.losses import STORED
-from kmaps.svm.model_file import csr_or_dense, matrix_arrays
+from kmaps.models.landmarks import CHOICES, LandmarkMap
+from kmaps.models.mapped_rows import MAX_FEATURES, MappedRows
+from kmaps.models.mapped_svc import MappedSVC, StoredLinear, check_mapped
+from kmaps.svm.model_file import ModelFile, csr_or_dense, matrix_arrays, n_rows
+from kmaps.svm.reduction import count_problems, read_curves
+
+_STORED = (  # the parameters in files
+    "kernel",
+    "n_landmarks",
+    "C",
+    "sigma",
+    "landmarks",
+    "loss",
+    "multiclass",
+    "bias",
+    "tol",
+    "probability",
+)
+
+
+def check_landmarks(parameters: Any) -> None:
+    """Refuse parameters of `LandmarkSVC` out of range, of those that its files hold."""
+    check_mapped(parameters)
+    check_whole("n_landmarks", parameters.n_landmarks, 1)
+    check_choice("landmarks", parameters.landmarks, CHOICES)
+
+
+def read_landmarks(file: ModelFile) -> StoredLinear:
+    """Return the content of a file of `LandmarkSVC`."""
+    parameters, sigma = file.checked_parameters(_STORED, check_landmarks), file.fitted.get("sigma")
+    if not (is_number(sigma) and sigma > 0) or parameters.sigma not in (None, sigma):
+        raise file.damaged(f"sigma is {sigma!r}, expected the width that was trained with")
+    classes = file.labels()
+    n_features = file.whole("n_features", 1, MAX_FEATURES)
+    floats = np.float32, np.float64
+    landmarks = file.matrix("landmarks", floats, (None, n_features))
+    if n_rows(landmarks) > parameters.n_landmarks:
+        raise file.damaged(
+            f"landmarks has {n_rows(landmarks)} rows, more than {parameters.n_landmarks}"
+        )
+    curves = read_curves(file, parameters, classes)
+    n_problems = count_problems(len(classes), parameters.multiclass)
+    coef = file.array("landmark_coef", np.float64, (n_problems, n_rows(landmarks)))
+    intercept = file.array("intercept", np.float64, (n_problems,))
+    file.check_all_taken()
+    return StoredLinear(
+        parameters, classes, curves, n_features, float(sigma), coef, intercept, landmarks=landmarks
+    )
 
 
 @dataclass(eq=False, repr=False)
@@ -104,7 +147,8 @@ class LandmarkSVC(MappedSVC):
     sigma: Any = "auto"
     landmarks: str = "kmeans"
 
-    _stored = STORED["LandmarkSVC"]
+    _stored = _STORED
+    _check_stored = staticmethod(check_landmarks)
     _read = staticmethod(read_landmarks)
 
     def _make_map(self) -> LandmarkMap:

@@ -159,7 +159,7 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
         """Refuse parameters out of range."""
         check_kernel(self.kernel, WIDTH_KERNELS)
         check_whole("n_landmarks", self.n_landmarks, 1)
-        check_choice("landmarks", self.landmarks, _CHOICES)
+        check_choice("landmarks", self.landmarks, CHOICES)
         check_positive("sigma", self.sigma, ", or None to take it from the data", or_none=True)
         check_seed("random_state", self.random_state)
 
@@ -179,7 +179,7 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
             lambda free: f"n_landmarks={int((free / _PER_VALUE) ** 0.5)} would fit",
         )
         with _pools().limit(limits=1):
-            self.landmarks_ = X if m >= n else _CHOICES[self.landmarks](self, X, m, random)
+            self.landmarks_ = X if m >= n else CHOICES[self.landmarks](self, X, m, random)
         self.__dict__.pop("_root", None)
         if self.jitter_ > _JITTER:  # a kernel that is not positive definite shows here
             warnings.warn(
@@ -384,7 +384,7 @@ def _accepted(residual: NDArray[np.float64], chances: NDArray[np.float64]) -> li
     return accepted
 
 
-_CHOICES = {"uniform": _uniform, "kmeans": _centres, "rpcholesky": _pivots}
+CHOICES = {"uniform": _uniform, "kmeans": _centres, "rpcholesky": _pivots}
 
 
 @cache

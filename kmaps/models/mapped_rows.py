@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from kmaps.errors import InputError
 from kmaps.progress import ProgressReporter
 from kmaps.svm.learner import input_errors
-from kmaps.svm.losses import MAX_FEATURES
 from kmaps.svm.reduction import Places
 from kmaps.thread_pool import ahead
 from kmaps.validation import check_array
 
+MAX_FEATURES = 1 << 22  # for frequencies or landmarks: one frequency then takes 50 MB at order 1
 MOST_VALUES = 1 << 28  # outputs of all rows that memory holds: 1 GB
 _CHUNK_VALUES = 1 << 22  # outputs of rows that are in memory at a time: 16 MB
 _PIECES = 64  # of consecutive rows, in a part of the rows

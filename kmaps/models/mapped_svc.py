@@ -14,18 +14,45 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from kmaps.checks import check_flag, check_whole
+from kmaps.checks import check_choice, check_flag, check_positive, check_whole
 from kmaps.errors import ConfigError
+from kmaps.kernels import WIDTH_KERNELS, check_kernel
 from kmaps.matrix_product import product
 from kmaps.models.block_descent import Learnt, train_in_blocks
 from kmaps.models.choice import Predict, is_chosen
 from kmaps.models.mapped_rows import MappedRows, map_rows, single
-from kmaps.models.stored import StoredLinear
 from kmaps.svm.learner import BlockSource, counting
-from kmaps.svm.losses import CHECKS
+from kmaps.svm.losses import HINGES
 from kmaps.svm.model_file import ModelFile, write_model
+from kmaps.svm.parameters import REDUCTIONS, check_bias, check_probability
 from kmaps.svm.probabilities import ProbabilisticClassifier
-from kmaps.svm.reduction import Labels, combine_scores
+from kmaps.svm.reduction import Labels, Probabilities, combine_scores
+
+
+@dataclass(frozen=True, eq=False)
+class StoredLinear:
+    """A model that is linear on the outputs of a map: weights, and the arrays of the map."""
+
+    parameters: Any  # as attributes
+    classes: NDArray
+    curves: Probabilities | None
+    n_features: int
+    sigma: float
+    coef: NDArray  # (P, outputs)
+    intercept: NDArray  # (P,)
+    key: int = 0  # the key of random frequencies
+    landmarks: Any = None  # (m, d): `Parts`
+
+
+def check_mapped(parameters: Any) -> None:
+    """Refuse parameters out of range that models on a map of all features have in common."""
+    check_kernel(parameters.kernel, WIDTH_KERNELS)
+    check_positive("C", parameters.C)
+    check_choice("loss", parameters.loss, HINGES)
+    check_bias(parameters.bias)
+    check_positive("tol", parameters.tol)
+    check_choice("multiclass", parameters.multiclass, REDUCTIONS)
+    check_probability(parameters)
 
 
 @dataclass(eq=False, repr=False)
@@ -58,6 +85,7 @@ class MappedSVC(_Shared, ProbabilisticClassifier):
     sigma_: float
 
     _stored: ClassVar[tuple[str, ...]]  # the parameters in files
+    _check_stored: ClassVar[Callable[[Any], None]]  # refuses one of them out of range
 
     @abstractmethod
     def _make_map(self) -> Any:
@@ -148,7 +176,7 @@ class MappedSVC(_Shared, ProbabilisticClassifier):
         return coef
 
     def _check_parameters(self) -> None:
-        CHECKS[type(self).__name__](self)
+        self._check_stored(self)
         check_whole("max_iter", self.max_iter, 1)
         check_flag("warm_start", self.warm_start)
 

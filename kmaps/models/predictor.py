@@ -20,14 +20,12 @@ from kmaps.errors import ConfigError, InputError
 from kmaps.matrices import issparse, row_blocks
 from kmaps.svm import reduction
 from kmaps.svm.coded.model import KEPT_BYTES, CodedModel
+from kmaps.svm.coded.parameters import CHECKS, STORED
 from kmaps.svm.model_file import ModelFile
-from kmaps.svm.stored import read_parameters
 from kmaps.validation import check_codes, refuse_mask
 
 if TYPE_CHECKING:
     from kmaps.models.files import Model
-
-ON_CODES = ("CodedSVC", "CodedSVR", "CodedRidge")  # the estimators that a Predictor takes over
 
 _FLOATS = ("float64", "float32", "uint8")  # types that are not converted; others become float64
 _BLOCK_VALUES = 1 << 18  # values of tables that are gathered at a time
@@ -242,11 +240,11 @@ def load_predictor(path: str | Path) -> "Predictor | Model":
     (['up', 'up', 'right', 'right'], (4,))
     """
     file = ModelFile(path)
-    if file.estimator not in ON_CODES:
+    if file.estimator not in STORED:
         from kmaps.models.files import model_of  # imports the estimators
 
         return model_of(file)
-    parameters = read_parameters(file)
+    parameters = file.checked_parameters(STORED[file.estimator], CHECKS[file.estimator])
     classes = curves = None
     multiclass = "ovr"
     n_problems = 1

@@ -12,15 +12,79 @@ from scipy.sparse import csr_matrix
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
+from kmaps.checks import check_whole, is_number
+from kmaps.errors import InputError
 from kmaps.maps import MAP_VERSION, GeneralizedRBFMap, RandomFourierMap
-from kmaps.maps.parameters import Structure
+from kmaps.maps.frequencies import FREQUENCY_VERSION
+from kmaps.maps.parameters import Structure, check_generalized, check_random_fourier
 from kmaps.maps.random_fourier import RandomFeatures
 from kmaps.matrix_product import product
 from kmaps.models.choice import FOLD_TOL, Predict, along_c
-from kmaps.models.mapped_rows import MappedRows, map_rows
-from kmaps.models.mapped_svc import MappedSVC
-from kmaps.models.stored import StoredLinear, read_random_features
-from kmaps.svm.losses import STORED
+from kmaps.models.mapped_rows import MAX_FEATURES, MappedRows, map_rows
+from kmaps.models.mapped_svc import MappedSVC, StoredLinear, check_mapped
+from kmaps.svm.model_file import ModelFile
+from kmaps.svm.reduction import count_problems, read_curves
+
+MAX_ORDER = 100  # the largest order of the inner homogeneous map
+_VERSIONS = {"frequency_version": FREQUENCY_VERSION, "map_version": MAP_VERSION}
+_STORED = (  # the parameters in files
+    "kernel",
+    "n_frequencies",
+    "C",
+    "order",
+    "sigma",
+    "structure",
+    "loss",
+    "multiclass",
+    "bias",
+    "tol",
+    "probability",
+)
+
+
+def check_random_features(parameters: Any) -> None:
+    """Refuse parameters of `RandomFeatureSVC` out of range, of those that its files hold."""
+    check_mapped(parameters)
+    check_whole("n_frequencies", parameters.n_frequencies, 1)
+    check_whole("order", parameters.order, 0, MAX_ORDER)
+
+
+def read_random_features(file: ModelFile) -> StoredLinear:
+    """Return the content of a file of `RandomFeatureSVC`."""
+    _check_versions(file)
+    parameters = file.checked_parameters(_STORED, check_random_features)
+    classes = file.labels()
+    curves = read_curves(file, parameters, classes)
+    n_problems = count_problems(len(classes), parameters.multiclass)
+    coef = file.array("coef", np.float32, (n_problems, 2 * parameters.n_frequencies))
+    intercept = file.array("intercept", coef.dtype, (n_problems,))
+    file.check_all_taken()
+    n_features = file.whole("n_features", 1, MAX_FEATURES)
+    key, sigma = file.text("key"), file.fitted.get("sigma")
+    if not (key.isascii() and key.isdigit() and len(key) <= 20):
+        raise file.damaged(f"key is {key!r}, expected a whole number")
+    if not is_number(sigma) or parameters.sigma not in (None, sigma):
+        raise file.damaged(f"sigma is {sigma!r}, expected the width that was trained with")
+    with file.checking():
+        of_map = SimpleNamespace(**vars(parameters) | {"sigma": sigma, "random_state": 0})
+        check = check_random_fourier if parameters.kernel == "rbf" else check_generalized
+        of_map.additive = None
+        check(of_map)
+        check_whole("key", int(key), 0, 2**64 - 1)
+    return StoredLinear(
+        parameters, classes, curves, n_features, float(sigma), coef, intercept, key=int(key)
+    )
+
+
+def _check_versions(file: ModelFile) -> None:
+    """Refuse a model whose frequencies or map this version of kmaps makes otherwise."""
+    for name, known in _VERSIONS.items():
+        if file.fitted.get(name) != known:
+            raise InputError(
+                f"{file.path}: was trained with {name.replace('_', ' ')} {file.fitted.get(name)}, "
+                f"but this kmaps has {known} and makes other frequencies; train it again, or use "
+                "the kmaps that wrote it"
+            )
 
 
 @dataclass(eq=False, repr=False)
@@ -117,7 +181,8 @@ class RandomFeatureSVC(MappedSVC):
     sigma: Any = "auto"
     structure: Structure = "dense"
 
-    _stored = STORED["RandomFeatureSVC"]
+    _stored = _STORED
+    _check_stored = staticmethod(check_random_features)
     _read = staticmethod(read_random_features)
 
     def at_widths(

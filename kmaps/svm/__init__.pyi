@@ -12,8 +12,8 @@ from .kernel_svc import KernelSVC as KernelSVC
 from .learner import PreparedRows as PreparedRows
 from .liblinear import LiblinearSVC as LiblinearSVC
 from .losses import LOSSES as LOSSES
-from .losses import REDUCTIONS as REDUCTIONS
 from .model_file import ModelFile as ModelFile
+from .parameters import REDUCTIONS as REDUCTIONS
 from .pruning import frequency_strength as frequency_strength
 from .pruning import prune as prune
 from .pruning import resample as resample

@@ -18,13 +18,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
+from kmaps.checks import check_choice, check_positive, check_whole
 from kmaps.errors import ConfigError, InputError
 from kmaps.gram_matrix import gram, quick_gram
-from kmaps.kernels import GRAM_KERNELS
+from kmaps.kernels import GRAM_KERNELS, WIDTH_KERNELS, check_kernel
 from kmaps.matrices import AnyMatrix
 from kmaps.svm.clib import NODE, NodeRows, gram_rows
 from kmaps.svm.learner import counting, input_errors
-from kmaps.svm.losses import STORED, Floats, check_kernel_solver
+from kmaps.svm.losses import Floats
+from kmaps.svm.parameters import REDUCTIONS, check_probability
 from kmaps.svm.probabilities import ProbabilisticClassifier
 from kmaps.svm.reduction import BinaryProblem, Labels, Places, SupportVectors
 from kmaps.svm.training_gram import check_memory, training_gram
@@ -38,7 +40,20 @@ Rows: TypeAlias = Union["GramRows", NodeRows]
 
 _AT_BOUND = 1e-6  # a coefficient so near to its bound, relatively, is at it
 _LEAST_LIMIT = 10_000_000  # LIBSVM's limit of steps for up to 100,000 rows
-_STORED = STORED["KernelSVC"]
+SOLVERS = ("smo", "libsvm")
+_MOST_FEATURES = 2**31 - 1  # of a file
+_STORED = (  # the parameters in files
+    "kernel",
+    "C",
+    "solver",
+    "multiclass",
+    "gamma",
+    "sigma",
+    "tol",
+    "cache_mb",
+    "max_iter",
+    "probability",
+)
 
 
 @dataclass(eq=False, repr=False)
@@ -348,23 +363,65 @@ class KernelSVC(ProbabilisticClassifier):
     @classmethod
     def from_file(cls, file: "ModelFile") -> "KernelSVC":
         """Return the model in an opened file, as :meth:`load` does."""
-        from kmaps.svm.model_file import csr_or_dense
-        from kmaps.svm.stored import read_kernel_svc
+        from kmaps.svm.model_file import csr_or_dense, n_rows
+        from kmaps.svm.reduction import count_problems, read_curves
 
         file.check_estimator(cls)
-        stored = read_kernel_svc(file)
+        sigma = file.fitted.get("sigma")
+        parameters = file.checked_parameters(
+            _STORED, lambda parameters: _check_stored(parameters, sigma)
+        )
         model = cls(**file.parameters)
-        model.sigma_ = stored.sigma
-        model.classes_ = stored.classes
-        model.n_features_in_ = stored.n_features
+        model.sigma_ = None if sigma is None else float(sigma)
+        model.classes_ = file.labels()
+        model.n_features_in_ = file.whole("n_features", 1, _MOST_FEATURES)
         file.name_features(model)
-        model._probabilities = stored.curves
-        model.support_vectors_ = csr_or_dense(stored.vectors, stored.n_features)
-        model.dual_coef_ = csr_or_dense(stored.dual, len(stored.support)).T
-        model.support_ = stored.support
-        model.intercept_ = stored.intercept
+        model._probabilities = read_curves(file, parameters, model.classes_)
+        floats = np.float32, np.float64
+        vectors = file.matrix("support_vectors", floats, (None, model.n_features_in_))
+        n_vectors = n_rows(vectors)
+        n_problems = count_problems(len(model.classes_), parameters.multiclass)
+        dual = file.matrix("dual_coef", np.float64, (n_problems, n_vectors))
+        model.support_vectors_ = csr_or_dense(vectors, model.n_features_in_)
+        model.dual_coef_ = csr_or_dense(dual, n_vectors).T
+        model.support_ = file.array("support", np.int64, (n_vectors,), 0)
+        model.intercept_ = file.array("intercept", np.float64, (n_problems,))
+        file.check_all_taken()
         model._count_bytes()
         return model
+
+
+def check_kernel_solver(parameters: Any) -> None:
+    """Refuse parameters of `KernelSVC` out of range, except the parameters of its kernel."""
+    for name, value in (
+        ("C", parameters.C),
+        ("tol", parameters.tol),
+        ("cache_mb", parameters.cache_mb),
+    ):
+        check_positive(name, value)
+    check_choice("solver", parameters.solver, SOLVERS)
+    check_whole("max_iter", parameters.max_iter, 1, or_none=True)
+    if str(parameters.sigma) == "auto":
+        raise ConfigError("sigma='auto': kmaps.KernelSVCCV chooses the width, with C")
+    check_probability(parameters)
+
+
+def _check_stored(parameters: Any, sigma: object) -> None:
+    """Refuse parameters of a file, and a learnt width, that are out of range."""
+    if parameters.sigma not in (None, sigma):
+        raise ConfigError(f"sigma is {sigma!r}, expected the width that was trained with")
+    check_kernel_solver(parameters)
+    check_choice("multiclass", parameters.multiclass, REDUCTIONS)
+    check_kernel(parameters.kernel, GRAM_KERNELS)
+    check_positive("gamma", parameters.gamma)
+    if parameters.kernel in ("linear", "rbf") and parameters.gamma != 1:
+        raise ConfigError(f"kernel {parameters.kernel!r} has no gamma, got {parameters.gamma!r}")
+    if parameters.kernel in WIDTH_KERNELS:
+        check_positive("sigma", sigma)
+    elif sigma is not None:
+        raise ConfigError(
+            f"kernel {parameters.kernel!r} has no sigma, only rbf and the exp- kernels do"
+        )
 
 
 def _nbytes(matrix: AnyMatrix) -> int:

@@ -22,7 +22,8 @@ from kmaps.estimators import BaseEstimator, ClassifierMixin
 from kmaps.matrices import row_blocks
 from kmaps.progress import ProgressReporter
 from kmaps.svm import reduction
-from kmaps.svm.losses import REDUCTIONS, Floats
+from kmaps.svm.losses import Floats
+from kmaps.svm.parameters import REDUCTIONS
 from kmaps.validation import validate_data
 
 _SHOWN_LABELS = 5  # in a message

@@ -27,7 +27,7 @@ from kmaps.checks import check_choice, check_positive, check_whole
 from kmaps.errors import ConfigError
 from kmaps.svm.clib import NodeRows, blank, captured, feature_rows, pointer_to, solver_library
 from kmaps.svm.learner import counting
-from kmaps.svm.losses import REDUCTIONS, check_loss, check_probability
+from kmaps.svm.parameters import REDUCTIONS, check_loss, check_probability
 from kmaps.svm.probabilities import LinearClassifier
 from kmaps.svm.reduction import BinaryProblem
 

@@ -8,12 +8,13 @@ its shape against the arrays taken before, its values.
 import json
 import os
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 from tokenize import TokenError
+from types import SimpleNamespace
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -221,6 +222,16 @@ class ModelFile:
         if set(self.parameters) != set(names):
             different = ", ".join(sorted(set(self.parameters) ^ set(names)))
             raise self.damaged(f"its parameters do not fit {self.estimator} ({different})")
+
+    def checked_parameters(
+        self, names: tuple[str, ...], check: Callable[[Any], object]
+    ) -> SimpleNamespace:
+        """Return the parameters as attributes; refuse other names, and what ``check`` refuses."""
+        self.check_parameters(names)
+        parameters = SimpleNamespace(**self.parameters)
+        with self.checking():
+            check(parameters)
+        return parameters
 
     def check_all_taken(self) -> None:
         """Refuse arrays that the estimator did not take."""

@@ -25,7 +25,8 @@ from kmaps.errors import ConfigError, InputError
 from kmaps.matrix_product import product
 from kmaps.progress import showing_part
 from kmaps.svm.learner import ReducedClassifier, taken
-from kmaps.svm.losses import Floats, method_of
+from kmaps.svm.losses import Floats
+from kmaps.svm.parameters import method_of
 from kmaps.svm.reduction import Labels, Places, Probabilities
 
 if TYPE_CHECKING:

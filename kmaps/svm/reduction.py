@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kmaps.errors import InputError
-from kmaps.svm.losses import method_of
+from kmaps.svm.parameters import method_of
 
 if TYPE_CHECKING:
     from kmaps.svm.model_file import ModelFile

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_info
 
 import kmaps
 from kmaps.gram_matrix import gram, mean_squared_distance
-from kmaps.svm import KernelSVC, kernel_svc, libsvm, losses
+from kmaps.svm import KernelSVC, kernel_svc, libsvm
 from kmaps.svm.reduction import class_pairs
 
 C = 0.05  # about two coefficients in three at the bound, the others inside
@@ -50,7 +50,7 @@ def pair_coefficients(model, y):
     return np.array(columns).T
 
 
-SOLVERS = pytest.mark.parametrize("solver", losses.SOLVERS)
+SOLVERS = pytest.mark.parametrize("solver", kernel_svc.SOLVERS)
 
 
 @SOLVERS

@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from kmaps import CodedSVC, GroupLassoSVC, KernelSVC, LiblinearSVC, RandomFeatureSVC
 from kmaps.errors import InputError
-from kmaps.svm.losses import METHODS
+from kmaps.svm.parameters import METHODS
 from kmaps.svm.probabilities import fitted_curves, logistic_fit
 
 SKLEARN = tuple(map(int, sklearn.__version__.split(".")[:2]))

@@ -15,11 +15,12 @@ from kmaps._loops.train import Task
 from kmaps.checks import is_whole
 from kmaps.errors import ConfigError
 from kmaps.svm.coded.estimator import Progress
+from kmaps.svm.coded.parameters import STORED_SVC, check_coded_svc
 from kmaps.svm.coded.problem import CodedSolution, make_task
 from kmaps.svm.coded.streamed import StreamedClassifier
 from kmaps.svm.coded.training import CodedRows
 from kmaps.svm.learner import counting
-from kmaps.svm.losses import LOSSES, STORED, Loss, check_coded_svc
+from kmaps.svm.losses import LOSSES, Loss
 from kmaps.svm.probabilities import logistic_fit
 from kmaps.svm.reduction import BinaryProblem, Labels, combine_scores
 from kmaps.thread_pool import for_blocks, threads, threads_of
@@ -160,7 +161,7 @@ class CodedSVC(StreamedClassifier):
     n_jobs: int | None = None
     verbose: int = 0
 
-    _stored = STORED["CodedSVC"]
+    _stored = STORED_SVC
 
     def fit(
         self,

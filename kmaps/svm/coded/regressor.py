@@ -22,6 +22,12 @@ from kmaps.matrices import row_blocks
 from kmaps.svm import losses
 from kmaps.svm.coded.estimator import CodedEstimator, Progress
 from kmaps.svm.coded.forms import SINGLE_RANGE
+from kmaps.svm.coded.parameters import (
+    STORED_RIDGE,
+    STORED_SVR,
+    check_coded_ridge,
+    check_coded_svr,
+)
 from kmaps.svm.coded.problem import make_task
 from kmaps.svm.coded.training import CodedRows
 from kmaps.svm.learner import input_errors, taken
@@ -175,10 +181,10 @@ class CodedSVR(CodedRegressor):
     epsilon: float = 0.1
     loss: str = "epsilon_insensitive"
 
-    _stored = losses.STORED["CodedSVR"]
+    _stored = STORED_SVR
 
     def _check_parameters(self) -> None:
-        losses.check_coded_svr(self)
+        check_coded_svr(self)
         self._check_map()
 
     @property
@@ -227,10 +233,10 @@ class CodedRidge(CodedRegressor):
 
     alpha: float = 1.0
 
-    _stored = losses.STORED["CodedRidge"]
+    _stored = STORED_RIDGE
 
     def _check_parameters(self) -> None:
-        losses.check_coded_ridge(self)
+        check_coded_ridge(self)
         self._check_map()
 
     @property

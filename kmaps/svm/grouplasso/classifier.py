@@ -10,7 +10,8 @@ from threadpoolctl import threadpool_limits
 from kmaps.checks import check_positive, check_whole
 from kmaps.svm.grouplasso.problem import GroupProblem, GroupSolution
 from kmaps.svm.learner import counting
-from kmaps.svm.losses import HINGES, LOSSES, check_loss, check_probability
+from kmaps.svm.losses import HINGES, LOSSES
+from kmaps.svm.parameters import check_loss, check_probability
 from kmaps.svm.probabilities import LinearClassifier
 from kmaps.svm.reduction import Labels
 from kmaps.thread_pool import for_blocks, threads, threads_of
