@@ -102,6 +102,14 @@ def test_sparse_codes_are_those_of_the_dense(container):
     assert twice.nnz == 2
 
 
+def test_sparse_zeros_count_as_values():
+    book = Codebook([[0, 1], [2, 3]], [0, 2], [1, 3])
+    with pytest.warns(UserWarning, match="2 of 6 values"):  # two zeros where 2 is the least
+        book.to_codes(csr_matrix([[1.0, 0], [0, 3], [0, 0]]), "it")
+    with pytest.raises(InputError, match="it gives zero the code 1 in feature 1, so sparse"):
+        Codebook([[0, 1], [-2, 0]], [0, -2], [1, 0]).to_codes(csr_matrix([[1.0, 0]]), "it")
+
+
 @pytest.mark.parametrize("container", [np.asarray, csr_matrix, csr_array])
 def test_columns_count_what_is_not_stored(container):
     X = np.array([[0, 2, -1.5], [0, 0, 3], [4, 2, 3], [0, 2, 3]])

@@ -17,6 +17,17 @@ def test_follows_scikit_learn(estimator, check):
 RNG = np.random.default_rng(0)
 BYTES = RNG.integers(0, 256, (200, 5)) / 255
 FLOATS = RNG.normal(size=(400, 3)) * [1, 9, 0.1]
+
+
+def test_few_values_come_back_as_they_were():
+    quantizer = Quantizer().fit(BYTES)
+    codes = quantizer.transform(BYTES)
+    assert codes.dtype == np.uint8
+    np.testing.assert_array_equal(quantizer.inverse_transform(codes), BYTES)
+    assert quantizer.levels_.shape == (1, len(np.unique(BYTES)))
+    assert (quantizer.code_bits_, Quantizer(32).fit(FLOATS).code_bits_) == (8, 5)
+
+
 FLOATS[::7] = 0
 
 

@@ -164,6 +164,24 @@ def test_what_makes_no_dataset(change, options, message):
     assert message in refused("t.csv", **{**COLUMNS, **options})
 
 
+def test_parts_that_do_not_belong_together():
+    write_parts()
+    message = r"mine: group 'p3' is in both the training and the test set \(1 of 5 groups are\)"
+    with pytest.raises(ConfigError, match=message):
+        draw_split(load("train.csv", "test.csv", **COLUMNS), {"official": True}, 0)
+    FRAME[14:].rename(columns={"b": "x"}).to_csv("other.csv", index=False)
+    said = refused("train.csv", "other.csv", **COLUMNS)
+    assert "other.csv: column 2 is 'x', in train.csv it is 'b'; give both the same" in said
+    FRAME[14:].drop(columns="b").to_csv("other.csv", index=False)
+    said = refused("train.csv", "other.csv", **COLUMNS)
+    assert "other.csv has 3 columns, train.csv has 4" in said
+    for name, array in {"a": X[:14], "b": X[14:], "ya": NUMBER[:14], "yb": KINDS[14:]}.items():
+        np.save(f"{name}.npy", array)
+    labels = {"train": Path("ya.npy"), "test": Path("yb.npy")}
+    said = refused("a.npy", "b.npy", label_column=None, labels=labels)
+    assert "the labels are text in one part and numbers in the other" in said
+
+
 @pytest.fixture
 def images():
     """Six images of one size, as arrays; their files by class."""
