@@ -9,6 +9,7 @@ Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]
 
 
 def files(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Complete by the names of files."""
     return [CompletionItem(incomplete, type="file")]
 
 
@@ -25,24 +26,28 @@ def names(known: Callable[[], Iterable[str]], *, or_files: bool = False) -> Comp
 
 
 def kernels() -> Iterable[str]:
+    """Return the names of the kernels."""
     from kmaps.kernels import EXP_KERNELS, KERNELS
 
     return [*KERNELS, *EXP_KERNELS]
 
 
 def measures() -> Iterable[str]:
+    """Return the names of the measures of tables."""
     from kmaps.bench.records.measures import MEASURES
 
     return [*MEASURES, "all"]
 
 
 def datasets() -> Iterable[str]:
+    """Return the names of the datasets."""
     from kmaps.data import available
 
     return available()
 
 
 def experiments() -> Iterable[str]:
+    """Return the names of the packaged experiments."""
     from kmaps.bench.paper.entries import packaged
 
     return packaged()

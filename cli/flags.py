@@ -62,6 +62,7 @@ class Number(click.FloatRange):
     """A finite number within a range; click's accepts nan, and inf where there is no limit."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the number of a text, or refuse it."""
         number = super().convert(value, param, ctx)
         if not isfinite(number):
             self.fail(f"{value} is not a finite number", param, ctx)

@@ -83,9 +83,11 @@ class MapCommand(GroupedCommand):
         return given[-1:]
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the command's parameters and those of the chosen map."""
         return [*super().get_params(ctx), *ctx.meta.get(_META, ("", {}))[1].values()]
 
     def group_of(self, param: click.Parameter, ctx: click.Context) -> str:
+        """Return the heading under which ``--help`` shows a parameter."""
         name, of_map = ctx.meta.get(_META, ("", {}))
         from_map = of_map.get(param.name) is param
         return f"Options of the {name} map" if from_map else super().group_of(param, ctx)

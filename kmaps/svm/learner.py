@@ -295,6 +295,7 @@ class ReducedClassifier(ClassifierMixin, Learner, metaclass=ABCMeta):
 
 
 def refuse_one_class(classes: NDArray) -> None:
+    """Refuse labels of one class (InputError)."""
     if len(classes) < 2:
         raise InputError(
             f"y has one class only ({classes[0]}): a classifier needs at least two classes, check "

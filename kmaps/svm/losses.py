@@ -101,16 +101,19 @@ class Logistic(Loss):
     logistic = True
 
     def cost(self, excess: Floats, costs: Floats) -> Floats:
+        """Return the losses of some margins."""
         return costs * np.logaddexp(0, -excess)
 
     def slope(self, excess: Floats, costs: Floats) -> Floats:
+        """Return the derivatives of the losses by the margins."""
         return -costs / (1 + np.exp(excess))
 
     def conjugate(self, a: Floats, costs: Floats) -> Floats:
-        part = a / costs
-        inside = np.where((part > 0) & (part < 1), part, 0.5)
+        """Return the conjugate of dual variables: minus the entropy of their shares of C."""
+        shares = a / costs
+        inside = np.where((shares > 0) & (shares < 1), shares, 0.5)
         entropy = inside * np.log(inside) + (1 - inside) * np.log1p(-inside)
-        return np.where(inside == part, costs * entropy, 0.0)
+        return np.where(inside == shares, costs * entropy, 0.0)
 
 
 class EpsilonInsensitive(Loss):

@@ -78,6 +78,7 @@ class CodeDesign:
         self.n_weights = columns.n_weights
 
     def scores(self, weights: Floats, places: NDArray[np.intp] | None = None) -> Floats:
+        """Return w·φ(x_i) for some rows, or for all."""
         chosen = self.members if places is None else self.members[places]
         functions = np.empty((self.n_features, self.n_levels))
         counts.evaluate_columns(*self.columns, weights, functions)
@@ -91,6 +92,7 @@ class CodeDesign:
         return scores
 
     def weighted_sum(self, factors: Floats, places: NDArray[np.intp] | None = None) -> Floats:
+        """Return Σ factor_i φ(x_i) over some rows, or over all."""
         chosen = self.members if places is None else self.members[places]
 
         def sums_of(start: int, stop: int) -> Floats:
@@ -107,6 +109,7 @@ class CodeDesign:
         return total
 
     def second_moments(self, factors: Floats, places: NDArray[np.intp]) -> Floats:
+        """Return Σ factor_i φ(x_i) φ(x_i)' over some of the rows, right up to the diagonal."""
         m = self.n_weights
         moments = np.zeros((m, m))
         if m == 0:
@@ -129,15 +132,18 @@ class CodeDesign:
         return moments
 
     def moments_ns(self, n_rows: int) -> float:
+        """Return about how long :meth:`second_moments` takes, in nanoseconds."""
         counting = _counting_ns(n_rows, self.n_features, self.n_levels, self.n_weights)
         return min(counting, _multiplying_ns(n_rows, self.n_weights))
 
     def expanded(self, places: NDArray[np.intp]) -> Floats:
+        """Return the features φ(x_i) of some rows."""
         outputs = np.empty((len(places), self.n_weights))
         counts.expand_rows(self._codes(places), *self.columns, outputs)
         return outputs
 
     def block_moments(self, factors: Floats, places: NDArray[np.intp]) -> list[Floats]:
+        """Return the diagonal blocks of :meth:`second_moments`, feature by feature."""
         sums = np.zeros((self.n_features, self.n_levels))
         count_codes(*self.rows, self.members[places], factors, sums)
         if self.rows.features is not None:

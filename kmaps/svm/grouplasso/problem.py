@@ -171,7 +171,8 @@ class FeatureColumns(Protocol):
     """The columns of all samples as the rows of an array (d, n), or of a similar object."""
 
     @property
-    def dtype(self) -> np.dtype: ...
+    def dtype(self) -> np.dtype:
+        """The type of the values."""
 
     def __len__(self) -> int: ...
 
