@@ -17,16 +17,22 @@ from sklearn.utils.validation import check_is_fitted
 from kmaps.dask import team as tasks
 from kmaps.dask.chunks import Lazy, Summary, labelled, merged_in_steps, summary_of
 from kmaps.dask.cluster import answering
-from kmaps.dask.team import DaskTeam, LostBlocks
+from kmaps.dask.team import DaskTeam, LostBlocks, NewtonTeam
 from kmaps.errors import ConfigError, InputError
 from kmaps.svm.coded.classifier import CodedSVC
+from kmaps.svm.coded.code_design import features_of
+from kmaps.svm.coded.descent import MARGIN
 from kmaps.svm.coded.model import CodedModel, deviations
 from kmaps.svm.coded.problem import CodedSolution
 from kmaps.svm.coded.rounds import Rounds, count_blocks
 from kmaps.svm.coded.training import CodedRows, learned, learns, listed_below
 from kmaps.svm.learner import class_factors, input_errors, refuse_one_class
+from kmaps.svm.losses import Hinge
+from kmaps.svm.newton import MOST_WEIGHTS, minimise
 from kmaps.svm.reduction import count_problems
 
+_ROWS_A_WEIGHT = 2  # and more, for Newton's method
+_CODES_A_BLOCK, _MOST_BLOCKS = 1 << 22, 64  # of Newton's method
 _TRIALS_AGAIN = 3  # further trials of a problem after a worker was lost
 _NOT_THERE = ("penalty", "calibrate", "probability", "warm_start", "levels", "smooth", "n_jobs")
 
@@ -41,6 +47,7 @@ class CodesThere:
     norms: list[Future]
     layout: Future
     factors: NDArray[np.float64]
+    few_weights: bool  # whether Newton's method trains, else blocks of the dual
 
 
 @dataclass(eq=False, repr=False)
@@ -54,9 +61,10 @@ class BlockwiseSVC(Lazy, CodedSVC):
     ----------
     n_blocks : int or "auto", default="auto"
         The number of blocks of each binary problem. They are made of neighbouring blocks of the
-        collection, which therefore limits their number. "auto" is as in `kmaps.CodedSVC`. The model
-        does not depend on the number of workers; at most ``n_blocks`` blocks descend at a time,
-        each on one thread.
+        collection, which therefore limits their number. "auto" is one for every 4 million codes,
+        at most 64; with more than 4,096 weights (outputs of the map, of all features), or fewer
+        than two rows for each, it is as in `kmaps.CodedSVC`. The model does not depend on the
+        number of workers; at most ``n_blocks`` blocks are worked on at a time, each on one thread.
     client : distributed.Client, optional
         By default the current client. `kmaps.CodedSVC` describes the other parameters.
 
@@ -72,10 +80,13 @@ class BlockwiseSVC(Lazy, CodedSVC):
     -----
     The samples are read twice: for the levels, and for the codes. Codes stay with the workers and
     take one byte per feature of a row (or three per value that is not zero), and about 100 bytes
-    per row. In a round each block sends one table of weights, 4 bytes each, and gets the sum of all
-    tables; no row travels. 10⁹ rows of 100 features take twenty workers of 16 GB. With more than
-    some hundred blocks the rounds, not the rows, limit the speed. If a worker is lost, its codes
-    are made again from the samples, and the binary problem starts again, up to three times.
+    per row. With up to 4,096 weights m, training is Newton's method (`kmaps.svm.newton`): in each
+    of its 4 to 10 steps (of the hinge 10 to 80) a block sends the sums of its rows, and a matrix of
+    8 m² bytes; these add up. With more, blocks of the dual descend at the same time: in each of
+    tens to hundreds of rounds a block sends one table of weights, 4 bytes each, and gets the sum of
+    all tables. No row travels. 10⁹ rows of 100 features take twenty workers of 16 GB. If a worker
+    is lost, its codes are made again from the samples, and the binary problem starts again, up to
+    three times.
 
     Examples
     --------
@@ -156,13 +167,19 @@ class BlockwiseSVC(Lazy, CodedSVC):
         coding = learned(self.map, columns, sample, self.n_levels, self.form)
         sparse = listed_below(coding, columns)
         n_codes = columns.n_nonzero if sparse else columns.n_rows * columns.n_columns
-        wanted = count_blocks(n_codes) if self.n_blocks == "auto" else int(self.n_blocks)
+        few_weights = self._few_weights(coding, columns.n_rows)
+        if self.n_blocks != "auto":
+            wanted = int(self.n_blocks)
+        elif few_weights:  # which cost no further rounds
+            wanted = min(max(1, n_codes // _CODES_A_BLOCK), _MOST_BLOCKS)
+        else:
+            wanted = count_blocks(n_codes)
         rows, numbers = tasks.coded_groups(
             client, samples, labels, coding, sparse, self.classes_, min(wanted, len(samples))
         )
         layout = client.submit(_same, coding.layout, pure=False)
         norms = client.map(tasks.square_norms, [layout] * len(rows), rows, pure=False)
-        return CodesThere(coding, rows, numbers, norms, layout, factors)
+        return CodesThere(coding, rows, numbers, norms, layout, factors, few_weights)
 
     def _train_there(self, client: Client) -> list[CodedSolution]:
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
@@ -187,16 +204,50 @@ class BlockwiseSVC(Lazy, CodedSVC):
         rows, stated, members = zip(*parts, strict=True)
         self.n_blocks_[column] = len(parts)
         n_weights = self.n_features_in_ * layout.form.size
+        if there.few_weights:
+            solve = partial(self._by_newton, client, rows, stated)
+        else:
+            solve = partial(self._by_rounds, client, rows, stated, sum(members), seed)
         for trial in range(1 + _TRIALS_AGAIN):
             try:
-                team = DaskTeam(client, rows, stated, there.layout, n_weights, sum(members), seed)
-                found = Rounds(team, self.tol, self.max_iter).solve(begun=self.loss == "logistic")
-                weights = team.weights()
+                solution = solve(n_weights)
                 break
             except LostBlocks:
                 if trial == _TRIALS_AGAIN:
                     raise
-        return found._replace(weights=layout.kept(weights))
+        return solution._replace(weights=layout.kept(solution.weights))
+
+    def _few_weights(self, coding: CodedRows, n_rows: int) -> bool:
+        """Return whether rows outnumber weights, which are few enough for Newton's method."""
+        _, n_levels, r = features_of(coding.layout).shape
+        n_weights = coding.n_features * min(n_levels, r)
+        return n_weights <= MOST_WEIGHTS and n_rows >= _ROWS_A_WEIGHT * n_weights
+
+    def _by_newton(self, client: Client, rows: Any, stated: Any, n_weights: int) -> CodedSolution:
+        there = self._there
+        team = NewtonTeam(client, rows, stated, there.coding.layout, there.layout, n_weights)
+        result = minimise(
+            team,
+            np.zeros(team.n_weights),
+            0.0,
+            smooth=self.loss != Hinge.name,
+            tol=MARGIN * self.tol,
+            most_passes=self.max_iter,
+        )
+        return team.solution(result)
+
+    def _by_rounds(
+        self,
+        client: Client,
+        rows: Any,
+        stated: Any,
+        n_rows: int,
+        seed: tuple[int, ...],
+        n_weights: int,
+    ) -> CodedSolution:
+        team = DaskTeam(client, rows, stated, self._there.layout, n_weights, n_rows, seed)
+        solution = Rounds(team, self.tol, self.max_iter).solve(begun=self.loss == "logistic")
+        return solution._replace(weights=team.weights())
 
     def _importances(
         self, model: CodedModel, training: CodedRows, weights: NDArray[np.float64]

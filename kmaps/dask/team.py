@@ -16,17 +16,27 @@ from dask.delayed import Delayed
 from distributed import Actor, Client, Future
 from numpy.typing import NDArray
 
+from kmaps._loops import train as loops
 from kmaps._loops.forms import CodeRows
 from kmaps._loops.train import Task
 from kmaps.matrices import AnyMatrix
 from kmaps.svm.coded import block as blocks
 from kmaps.svm.coded.block import StepResult, Table
+from kmaps.svm.coded.code_design import (
+    LevelColumns,
+    count_members,
+    design_on,
+    features_of,
+    independent_columns,
+    laid_out,
+)
 from kmaps.svm.coded.forms import Layout
 from kmaps.svm.coded.model import code_counts
-from kmaps.svm.coded.problem import CodedProblem, make_task
+from kmaps.svm.coded.problem import CodedProblem, CodedSolution, make_task
 from kmaps.svm.coded.rounds import added
 from kmaps.svm.coded.training import CodedRows, block_rows, joined
 from kmaps.svm.losses import LOSSES
+from kmaps.svm.newton import NewtonBlock, NewtonResult, single_threaded_blas
 from kmaps.svm.reduction import binary_problems
 from kmaps.thread_pool import threads
 
@@ -126,17 +136,11 @@ class DaskTeam:
     ):
         self.n_rows, self.n_blocks = n_rows, len(rows)
         self.waiting: Table | None = None
-        begun = [
-            client.submit(_BlockThere, own, layout, task, n_weights, (*seed, k), actor=True)
+        parts = [
+            (own, layout, task, n_weights, (*seed, k))
             for k, (own, task) in enumerate(zip(rows, tasks, strict=True))
         ]
-        client.gather(begun)  # raises the errors of the workers
-        places = client.who_has(begun)
-        if not all(places.get(one.key) for one in begun):
-            raise LostBlocks("a worker was lost after it had received its blocks")
-        # A new actor is bound to the current client; gather's actors would not be.
-        with client.as_current():
-            self._blocks = [Actor(_BlockThere, places[one.key][0], one.key) for one in begun]
+        self._blocks = _actors(client, _BlockThere, parts)
 
     def run(self, step: Callable[..., StepResult], *shared: Any) -> list[float]:
         """Take a step with all blocks."""
@@ -153,6 +157,104 @@ class DaskTeam:
         with _answered():
             weights: Table = self._blocks[0].weights().result()
         return weights
+
+
+class NewtonTeam:
+    """`kmaps.svm.newton.Blocks` on a cluster, from futures of each block's rows and task.
+
+    In a step each block sends its sums: functions of codes or, of the second derivatives, a matrix
+    of as many rows and columns as there are weights. They are added up in the order of the blocks,
+    so that the model does not depend on the workers. If one is lost, LostBlocks is raised.
+    """
+
+    single = None
+
+    def __init__(
+        self,
+        client: Client,
+        rows: Sequence[Future],
+        tasks: Sequence[Future],
+        layout: Layout,
+        layout_there: Future,
+        n_weights: int,
+    ):
+        parts = [
+            (own, layout_there, task, n_weights) for own, task in zip(rows, tasks, strict=True)
+        ]
+        self._layout = layout
+        self._blocks = _actors(client, _NewtonThere, parts)
+        with _answered():
+            answers = [block.count() for block in self._blocks]
+            listed = sum(answer.result() for answer in answers)
+            columns, self._rotations = independent_columns(
+                features_of(layout), layout.scale, listed > 0
+            )
+            self.n_weights = columns.n_weights
+            for answer in [block.begin(columns) for block in self._blocks]:
+                answer.result()
+
+    def run(self, step: str, *shared: Any) -> list[Any]:
+        """Let every block call a method of its `NewtonBlock`; return the results in order."""
+        with _answered():
+            answers = [block.run(step, shared) for block in self._blocks]
+            return [answer.result() for answer in answers]
+
+    def solution(self, result: NewtonResult) -> CodedSolution:
+        """Return the weights for the model; their objective is that after they are rounded."""
+        weights = laid_out(self._layout, self._rotations, result.weights)
+        with _answered():
+            answers = [block.loss(weights, result.constant) for block in self._blocks]
+            loss = sum(answer.result() for answer in answers)
+        square = result.weights @ result.weights + result.constant**2
+        nothing = np.empty(0)
+        return CodedSolution(
+            weights=weights,
+            constant=result.constant,
+            alpha=nothing,
+            margins=nothing,
+            primal=float(square / 2 + loss),
+            dual=result.dual,
+            passes=result.passes,
+        )
+
+
+class _NewtonThere:
+    """A block of rows for Newton's method, on a worker."""
+
+    def __init__(self, rows: CodeRows, layout: Layout, task: Task, n_weights: int) -> None:
+        self._problem = CodedProblem(rows, layout, task, n_weights)
+        self._features = features_of(layout)
+
+    def count(self) -> NDArray[np.float64]:
+        """Return how often each code is listed."""
+        return count_members(self._problem, self._features)
+
+    def begin(self, columns: LevelColumns) -> None:
+        """Take the columns that all blocks share."""
+        design = design_on(self._problem, self._features, columns)
+        self._block = NewtonBlock(design, self._problem.task)
+
+    def run(self, step: str, shared: tuple[Any, ...]) -> Any:
+        with threads(1), single_threaded_blas():
+            return getattr(self._block, step)(*shared)
+
+    def loss(self, weights: NDArray[np.float32], constant: float) -> float:
+        """Return the loss of all rows at weights of the layout."""
+        with threads(1):
+            margins = self._problem.margins(weights, constant)
+        return float(loops.total_loss(self._problem.task, margins))
+
+
+def _actors(client: Client, kind: type, parts: Sequence[tuple[Any, ...]]) -> list[Actor]:
+    """Make an object of a kind on the workers from each tuple of arguments; return its actors."""
+    begun = [client.submit(kind, *part, actor=True) for part in parts]
+    client.gather(begun)  # raises the errors of the workers
+    places = client.who_has(begun)
+    if not all(places.get(future.key) for future in begun):
+        raise LostBlocks("a worker was lost after it had received its blocks")
+    # A new actor is bound to the current client; gather's actors would not be.
+    with client.as_current():
+        return [Actor(kind, places[future.key][0], future.key) for future in begun]
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 from kmaps.checks import check_choice, check_positive, check_whole
 from kmaps.errors import ConfigError, InputError
 from kmaps.gram_matrix import gram, quick_gram
-from kmaps.kernels import GRAM_KERNELS, WIDTH_KERNELS, check_kernel
+from kmaps.kernels import GRAM_KERNELS, KERNELS, WIDTH_KERNELS, check_kernel
 from kmaps.matrices import AnyMatrix
 from kmaps.svm.clib import NODE, NodeRows, gram_rows
 from kmaps.svm.learner import counting, input_errors
@@ -273,6 +273,14 @@ class KernelSVC(ProbabilisticClassifier):
 
         return smo.trainer(rows, **options)
 
+    def _alternative(self) -> str:
+        """Return the advice to take a model that solves the same problem at a large C."""
+        if self.kernel in KERNELS:
+            return "train kmaps.CodedSVC, whose time hardly depends on C, "
+        if self.kernel in WIDTH_KERNELS:
+            return "train kmaps.LandmarkSVC, whose time hardly depends on C, "
+        return ""
+
     def _train(self, rows: "Rows", problems: list[BinaryProblem]) -> Places:
         """Train all models; return the rows that are a support vector of any."""
         train = self._trainer(rows)
@@ -284,10 +292,12 @@ class KernelSVC(ProbabilisticClassifier):
         self.n_iter_ = np.array([model.steps for model in models])
         unfinished = int((self.n_iter_ >= limits).sum())
         if unfinished:
+            gaps = [model.gap for model in models if model.gap is not None]
+            reached = f", at a relative duality gap of up to {max(gaps):.1e}" if gaps else ""
             warnings.warn(
                 f"the solver reached its limit of steps in {unfinished} of {len(models)} binary "
-                f"problems: lower C (now {self.C:g}), or raise tol (now {self.tol:g}) or max_iter "
-                f"(now {self.max_iter or 'its own'})",
+                f"problems{reached}: {self._alternative()}lower C (now {self.C:g}), or raise tol "
+                f"(now {self.tol:g}) or max_iter (now {self.max_iter or 'its own'})",
                 ConvergenceWarning,
                 stacklevel=4,
             )

@@ -17,6 +17,7 @@ from kmaps._loops.codes import count_codes
 from kmaps._loops.forms import CodeRows
 from kmaps._loops.vectors import aligned_zeros
 from kmaps.checks import present
+from kmaps.svm.coded.forms import Layout
 from kmaps.svm.coded.problem import CodedProblem
 from kmaps.svm.losses import Floats
 from kmaps.svm.newton import COPY_NS, LARGE_NS, direction_ns
@@ -176,7 +177,7 @@ def expected_passes(problem: CodedProblem) -> float:
         layout.basis if layout.features is None else layout.features, "features"
     )
     _, n_levels, r = features.shape
-    n_features = problem.n_weights // layout.form.size
+    n_features = n_features_of(problem)
     if n_features * n_levels * r > _MOST_TABLES:
         return np.inf
     n_weights = n_features * min(r, n_levels)
@@ -208,31 +209,50 @@ def design_of(problem: CodedProblem) -> tuple[CodeDesign, list[Floats]] | None:
 
     None: the columns of all features take too much memory.
     """
-    layout, members = problem.layout, problem.task.members
-    features = layout.features
-    if features is None:
-        features = present(layout.basis, "the basis").astype(np.float64)
-    n_levels = features.shape[1]
-    n_features = problem.n_weights // layout.form.size
-    if n_features * n_levels * features.shape[2] > _MOST_TABLES:
+    features = features_of(problem.layout)
+    if n_features_of(problem) * features.shape[1] * features.shape[2] > _MOST_TABLES:
         return None
+    occurs = count_members(problem, features) > 0
+    columns, rotations = independent_columns(features, problem.layout.scale, occurs)
+    return design_on(problem, features, columns), rotations
+
+
+def features_of(layout: Layout) -> Floats:
+    """Return the features of the levels, (1 or d, L, r), before √scale."""
+    if layout.features is not None:
+        return layout.features
+    return present(layout.basis, "the basis").astype(np.float64)
+
+
+def n_features_of(problem: CodedProblem) -> int:
+    """Return how many features the rows of a problem have codes of."""
+    return problem.n_weights // problem.layout.form.size
+
+
+def count_members(problem: CodedProblem, features: Floats) -> Floats:
+    """Return how often each code is listed among the members of a problem, (d, L)."""
+    members = problem.task.members
+    listed = np.zeros((n_features_of(problem), features.shape[1]))
+    count_codes(*problem.rows, members, np.ones(len(members)), listed)
+    return listed
+
+
+def design_on(problem: CodedProblem, features: Floats, columns: LevelColumns) -> CodeDesign:
+    """Return the rows of a problem with the columns of `independent_columns`."""
     # Codes that rows leave out map to zero for all features.
     zeros = np.flatnonzero(~features.any(axis=(0, 2)))
     usual = int(zeros[0]) if len(zeros) else 0
-    occurs = np.zeros((n_features, n_levels))
-    count_codes(*problem.rows, members, np.ones(len(members)), occurs)
-    columns, rotations = independent_columns(features, layout.scale, occurs > 0)
-    return CodeDesign(problem.rows, members, columns, n_levels, usual), rotations
+    return CodeDesign(problem.rows, problem.task.members, columns, features.shape[1], usual)
 
 
-def laid_out(
-    problem: CodedProblem, design: CodeDesign, rotations: list[Floats], weights: Floats
-) -> NDArray[np.float32]:
-    """Return weights of Newton's columns as those of the problem's form."""
-    to_weights, size = problem.layout.to_weights, problem.layout.form.size
-    out = aligned_zeros(problem.n_weights)
+def laid_out(layout: Layout, rotations: list[Floats], weights: Floats) -> NDArray[np.float32]:
+    """Return weights of Newton's columns as those of the layout."""
+    to_weights, size = layout.to_weights, layout.form.size
+    out = aligned_zeros(len(rotations) * size)
+    first = 0
     for j, rotation in enumerate(rotations):
-        own = rotation @ weights[design.columns.offsets[j] :][: rotation.shape[1]]
+        own = rotation @ weights[first : first + rotation.shape[1]]
+        first += rotation.shape[1]
         if to_weights is not None:
             own = to_weights[j if len(to_weights) > 1 else 0] @ own
         out[j * size : j * size + len(own)] = own

@@ -188,7 +188,7 @@ class _Descent:
             most_passes=self.most / self.n - passes,
             report=lambda taken, gap: self.report(passes + taken, gap),
         )
-        own = laid_out(self.problem, design, rotations, result.weights)
+        own = laid_out(self.problem.layout, rotations, result.weights)
         margins = self.problem.margins(own, result.constant)
         square = result.weights @ result.weights + result.constant**2
         solution = problems.CodedSolution(

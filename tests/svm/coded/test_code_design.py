@@ -129,7 +129,7 @@ def test_every_form_gets_the_weights(feature_map, form, sparse):
     posed = posed_on(rows, members, y)
     design, rotations = design_of(posed)
     weights = np.random.default_rng(0).normal(size=design.n_weights)
-    own = laid_out(posed, design, rotations, weights)
+    own = laid_out(posed.layout, rotations, weights)
     scores = posed.task.signs * posed.margins(own, 0.0)
     np.testing.assert_allclose(scores, design.scores(weights), atol=1e-4)
     # Features with the rows' kernel: Σ a φ(x) has the scores that the form gives.
