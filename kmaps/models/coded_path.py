@@ -298,5 +298,13 @@ class CodedSVCCV(ProbabilisticClassifier):
         return self.best_estimator_._score_width()
 
     def add_to_graph(self, graph: Any, x: Any) -> None:
-        """Add the outputs of the model to an ONNX graph."""
+        """Add the outputs of the model to an ONNX graph.
+
+        Parameters
+        ----------
+        graph : Graph
+            The graph, of `kmaps.onnx_graph`, to which nodes and outputs are added.
+        x : Tensor
+            Rows (n, d) in it.
+        """
         self.best_estimator_.add_to_graph(graph, x)

@@ -28,11 +28,12 @@ class KernelSVCCV(KernelSVC):
         An ``exp-`` kernel of :func:`kmaps.gram`, or rbf.
     C : float or "auto", default="auto"
         Weight of the loss; "auto": chosen together with the width.
+    solver, multiclass, gamma
+        As in `KernelSVC`.
     sigma : float, None or "auto", default="auto"
         Width of the kernel, > 0; "auto": by the rule of :func:`kmaps.models.choose_width`. None: σ²
         is the mean squared distance between training rows, or 1,000 of them.
-    solver, multiclass, gamma, tol, cache_mb, max_iter, class_weight, probability, random_state, \
-    n_jobs
+    tol, cache_mb, max_iter, class_weight, probability, random_state, n_jobs, verbose
         As in `KernelSVC`.
 
     Attributes
@@ -94,6 +95,16 @@ class KernelSVCCV(KernelSVC):
     def save(
         self, path: str | Path, *, force: bool = False, record: Mapping[str, Any] | None = None
     ) -> None:
-        """Write ``best_estimator_`` to an ``.npz`` file, as `KernelSVC.save` does."""
+        """Write ``best_estimator_`` to an ``.npz`` file, as `KernelSVC.save` does.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file, which takes its name once it is complete.
+        force : bool, default=False
+            Whether an existing file is replaced; otherwise it raises InputError.
+        record : mapping, optional
+            A description of how the model was trained, in what JSON can hold, for `kmaps info`.
+        """
         check_is_fitted(self)
         self.best_estimator_.save(path, force=force, record=record)

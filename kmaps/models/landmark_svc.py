@@ -75,28 +75,32 @@ class LandmarkSVC(MappedSVC):
 
     Parameters
     ----------
-    kernel, n_landmarks, landmarks
+    kernel, n_landmarks
         As in :class:`kmaps.LandmarkMap`.
     C : float or "auto", default=1.0
         Weight of the loss; "auto": :func:`kmaps.models.choose_width` chooses it.
-    sigma : float, None or "auto", default="auto"
-        Width of the kernel, > 0. None: σ² is the mean squared distance D² between training rows, or
-        1,000 of them. "auto": chosen by cross-validation for this C, or together with C.
     loss : {"hinge", "squared_hinge"}, default="hinge"
         The hinge is the loss of `KernelSVC`, which this approximates.
+    multiclass, bias
+        As in :class:`kmaps.LiblinearSVC`.
     tol : float, default=1e-3
         The relative duality gap to reach.
     max_iter : int, default=200
         Most passes over all samples, ≥ 1, each with at most ten visits of every sample: ten sums
         over all samples of Newton's method count as one.
+    class_weight, probability
+        As in :class:`kmaps.LiblinearSVC`.
     warm_start : bool, default=False
         Start from the model of the fit before, on the same samples and at a C that was not larger.
     random_state : int, RandomState or None, default=0
         Draws the landmarks, and the order of the samples.
-    multiclass, bias, class_weight, probability
-        As in :class:`kmaps.LiblinearSVC`.
     verbose : int, default=0
         Not 0: print every two seconds the passes, the largest gap, and about how long it takes.
+    sigma : float, None or "auto", default="auto"
+        Width of the kernel, > 0. None: σ² is the mean squared distance D² between training rows, or
+        1,000 of them. "auto": chosen by cross-validation for this C, or together with C.
+    landmarks : {"kmeans", "uniform", "rpcholesky"}, default="kmeans"
+        How landmarks are chosen, as in :class:`kmaps.LandmarkMap`.
 
     Attributes
     ----------
@@ -172,6 +176,24 @@ class LandmarkSVC(MappedSVC):
         """Return a function that makes the ``predict`` of a width.
 
         The landmarks are chosen at the mean width, and the distances to them are computed once.
+
+        Parameters
+        ----------
+        X : ndarray or CSR, shape (n, d)
+            The samples, float32 or float64.
+        y : ndarray, shape (n,)
+            Their labels.
+        weights : ndarray of float64, shape (n,)
+            Their weights in training.
+        mean : float
+            The width whose square is the mean squared distance between training rows, or the width
+            that the model gives.
+
+        Returns
+        -------
+        callable
+            ``at(sigma)`` returns the ``predict`` of :func:`kmaps.models.cross_validate` for a
+            width ``sigma`` > 0, as :func:`kmaps.models.along_c` makes it.
         """
         model = clone(self).set_params(sigma=mean, probability=None, verbose=0)
         model.set_params(tol=max(self.tol, FOLD_TOL))
@@ -189,7 +211,15 @@ class LandmarkSVC(MappedSVC):
         return product(self.map_.kernel_values(X), self.landmark_coef_.T) + self.intercept_
 
     def add_to_graph(self, graph: Any, x: Any) -> None:
-        """Add the outputs of the model to an ONNX graph."""
+        """Add the outputs of the model to an ONNX graph.
+
+        Parameters
+        ----------
+        graph : Graph
+            The graph, of `kmaps.onnx_graph`, to which nodes and outputs are added.
+        x : Tensor
+            Rows (n, d) in it.
+        """
         values = self.map_.kernel_values_in(graph, x)
         self._add_outputs(graph, graph.affine(values, self.landmark_coef_.T, self.intercept_))
 

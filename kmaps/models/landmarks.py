@@ -190,7 +190,20 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
         return self
 
     def with_sigma(self, sigma: float) -> Self:
-        """Return a copy with the same landmarks and another width."""
+        """Return a copy with the same landmarks and another width.
+
+        A number that is not positive and finite raises ConfigError.
+
+        Parameters
+        ----------
+        sigma : float
+            The width of the kernel, > 0, in the unit of the distance D.
+
+        Returns
+        -------
+        LandmarkMap
+            A fitted map, which shares ``landmarks_`` with this one.
+        """
         check_is_fitted(self)
         check_positive("sigma", sigma)
         other = copy.copy(self)
@@ -199,7 +212,20 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
         return other
 
     def with_landmarks(self, landmarks: AnyMatrix, sigma: float) -> Self:
-        """Return the map, unfitted so far, with these landmarks and this width."""
+        """Return a fitted copy of the map with these landmarks and this width.
+
+        Parameters
+        ----------
+        landmarks : ndarray or CSR, shape (m, d)
+            The landmarks, which are taken as they are.
+        sigma : float
+            The width of the kernel, > 0.
+
+        Returns
+        -------
+        LandmarkMap
+            The fitted map; this one stays as it is.
+        """
         fitted = copy.copy(self)
         fitted.landmarks_, fitted.sigma_ = landmarks, sigma
         fitted.n_features_in_ = landmarks.shape[1]
@@ -259,21 +285,69 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
         return xp.astype(xp.stack(columns, axis=1) @ like(x, self.whitening_), X.dtype)
 
     def of_distances(self, squared: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Return the outputs of rows whose squared distances to the landmarks are known."""
+        """Return the outputs of rows whose squared distances to the landmarks are known.
+
+        Parameters
+        ----------
+        squared : ndarray of float32, shape (n, m)
+            The squared distances D² of n rows to the landmarks.
+
+        Returns
+        -------
+        ndarray of float32, shape (n, m)
+            The outputs that :meth:`transform` has for these rows.
+        """
         return self._blockwise(len(squared), lambda a, b: exponential(squared[a:b], self.sigma_))
 
     def kernel_values(self, X: Any) -> NDArray[np.float32]:
-        """Return the kernel of rows with the landmarks, shape (n, m)."""
+        """Return the kernel of rows with the landmarks.
+
+        Parameters
+        ----------
+        X : ndarray or CSR, shape (n, d)
+            Rows, of the features that the map was fitted on.
+
+        Returns
+        -------
+        ndarray of float32, shape (n, m)
+            The values k(x, l), from 0 to 1, of each row x with each landmark l.
+        """
         return quick_gram(X, self.landmarks_, kernel=self.kernel, sigma=self.sigma_)
 
     def kernel_values_in(self, graph: Any, x: Any) -> Any:
-        """Return :meth:`kernel_values` in an ONNX graph, which holds the landmarks."""
+        """Return :meth:`kernel_values` in an ONNX graph, which holds the landmarks.
+
+        Parameters
+        ----------
+        graph : Graph
+            The graph, of `kmaps.onnx_graph`, to which nodes are added.
+        x : Tensor
+            Rows (n, d) in it.
+
+        Returns
+        -------
+        Tensor
+            The kernel values (n, m), float64.
+        """
         squared = add_distances(graph, x, self.landmarks_, self.kernel)
         narrowed = graph.node("Div", graph.node("Div", squared, -self.sigma_), 2 * self.sigma_)
         return graph.node("Exp", narrowed)
 
     def add_to_graph(self, graph: Any, x: Any) -> Any:
-        """Return the outputs of rows in an ONNX graph."""
+        """Add the map to an ONNX graph.
+
+        Parameters
+        ----------
+        graph : Graph
+            The graph, of `kmaps.onnx_graph`, to which nodes are added.
+        x : Tensor
+            Rows (n, d) in it.
+
+        Returns
+        -------
+        Tensor
+            The outputs (n, m) of :meth:`transform`, but float64.
+        """
         return graph.node("MatMul", self.kernel_values_in(graph, x), self.whitening_)
 
     def _blockwise(self, n: int, values: Callable[[int, int], NDArray]) -> NDArray[np.float32]:

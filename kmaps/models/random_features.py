@@ -110,6 +110,12 @@ class RandomFeatureSVC(MappedSVC):
     n_frequencies : int, default=1000
         m ≥ 1, the number of frequencies. Training and prediction take time and memory in
         proportion to it.
+    C, loss, multiclass, bias, tol, max_iter, class_weight, probability, warm_start
+        As in :class:`kmaps.LandmarkSVC`.
+    random_state : int, RandomState or None, default=0
+        Draws the key of the frequencies, and the order of the samples.
+    verbose : int, default=0
+        As in :class:`kmaps.LandmarkSVC`.
     order : int, default=1
         Order of the inner homogeneous map, from 0 to 100: the accuracy of the metric.
         exp-hellinger and rbf are exact and do not use it.
@@ -120,10 +126,6 @@ class RandomFeatureSVC(MappedSVC):
     structure : {"dense", "orthogonal", "fastfood"}, default="dense"
         How frequencies are drawn, as in :class:`kmaps.RandomFourierMap`; fastfood is the fastest
         for many features.
-    random_state : int, RandomState or None, default=0
-        Draws the key of the frequencies, and the order of the samples.
-    C, loss, tol, max_iter, warm_start, multiclass, bias, class_weight, probability, verbose
-        As in :class:`kmaps.LandmarkSVC`.
 
     Attributes
     ----------
@@ -188,7 +190,28 @@ class RandomFeatureSVC(MappedSVC):
     def at_widths(
         self, X: Any, y: NDArray, weights: NDArray, mean: float
     ) -> Callable[[float], Predict]:
-        """Return a function that makes the ``predict`` of a width."""
+        """Return a function that makes the ``predict`` of a width.
+
+        The map is fitted anew at each width, on all samples.
+
+        Parameters
+        ----------
+        X : ndarray or CSR, shape (n, d)
+            The samples, float32 or float64.
+        y : ndarray, shape (n,)
+            Their labels.
+        weights : ndarray of float64, shape (n,)
+            Their weights in training.
+        mean : float
+            The width whose square is the mean squared distance between training rows, or the width
+            that the model gives; it is not used here.
+
+        Returns
+        -------
+        callable
+            ``at(sigma)`` returns the ``predict`` of :func:`kmaps.models.cross_validate` for a
+            width ``sigma`` > 0, as :func:`kmaps.models.along_c` makes it.
+        """
 
         def at(sigma: float) -> Predict:
             model = clone(self).set_params(sigma=sigma, probability=None, verbose=0)
@@ -213,7 +236,15 @@ class RandomFeatureSVC(MappedSVC):
         return product(self.map_.transform(X), self.map_coef_.T) + self.intercept_
 
     def add_to_graph(self, graph: Any, x: Any) -> None:
-        """Add the outputs of the model to an ONNX graph."""
+        """Add the outputs of the model to an ONNX graph.
+
+        Parameters
+        ----------
+        graph : Graph
+            The graph, of `kmaps.onnx_graph`, to which nodes and outputs are added.
+        x : Tensor
+            Rows (n, d) in it.
+        """
         outputs = self.map_.add_to_graph(graph, x)
         self._add_outputs(graph, graph.affine(outputs, self.map_coef_.T, self.intercept_))
 
