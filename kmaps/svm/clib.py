@@ -92,6 +92,17 @@ def gram_rows(gram: NDArray) -> NodeRows:
     LIBSVM reads the kernel of two rows at the *serial number* of the second, so a subset of the
     rows (:meth:`NodeRows.take`) is a problem of its own without moving a value. A row takes
     16 (n + 2) bytes, four times a float32 row. A MemoryError says how much was needed.
+
+    Parameters
+    ----------
+    gram : ndarray, shape (n, n)
+        The kernel of each row with each row.
+
+    Returns
+    -------
+    NodeRows
+        A float64 copy in LIBSVM's nodes, which ``KernelSVC(kernel="precomputed",
+        solver="libsvm").fit`` trains on.
     """
     n = len(gram)
     nodes = _allocate((n, n + 2))

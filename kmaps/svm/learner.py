@@ -60,7 +60,18 @@ class PreparedRows(Protocol):
     def __len__(self) -> int: ...
 
     def take(self, members: reduction.Places) -> "PreparedRows":
-        """Return some of the samples; their arrays are not copied."""
+        """Return some of the samples; their arrays are not copied.
+
+        Parameters
+        ----------
+        members : ndarray of intp, shape (m,)
+            Numbers of the samples, from 0 on.
+
+        Returns
+        -------
+        PreparedRows
+            The m samples, in the order of ``members``.
+        """
 
 
 def taken(X: Any, members: reduction.Places) -> Any:

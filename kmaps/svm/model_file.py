@@ -117,6 +117,11 @@ class ModelFile:
     ``record`` and ``written`` (time, kmaps; empty in older files) are as the header has them, not
     checked. A file that is missing, no model, damaged,
     or of another version of the format raises InputError.
+
+    Parameters
+    ----------
+    path : str or Path
+        The ``.npz`` file, which is read as a whole.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -197,11 +202,28 @@ class ModelFile:
         )
 
     def damaged(self, reason: str) -> InputError:
-        """Return the error for content that no estimator can have written."""
+        """Return the error for content that no estimator can have written.
+
+        Parameters
+        ----------
+        reason : str
+            What is wrong, for the message.
+
+        Returns
+        -------
+        InputError
+            The error, which the caller raises.
+        """
         return InputError(f"{self.path}: the model is damaged: {reason}; train and save it again")
 
     def check_estimator(self, cls: type) -> None:
-        """Refuse the model of another estimator than ``cls``."""
+        """Refuse the model of another estimator than ``cls``.
+
+        Parameters
+        ----------
+        cls : type
+            The estimator's class; its name is compared.
+        """
         if self.estimator != cls.__name__:
             raise InputError(
                 f"{self.path}: holds a model of {self.estimator}, not {cls.__name__}; load it with "
@@ -209,7 +231,18 @@ class ModelFile:
             )
 
     def one_of(self, known: Mapping[str, Known]) -> Known:
-        """Return what is known of its estimator; refuse one that is not among them."""
+        """Return what is known of its estimator; refuse one that is not among them.
+
+        Parameters
+        ----------
+        known : mapping of str to object
+            A value of any type for each name of an estimator.
+
+        Returns
+        -------
+        object
+            The value for the file's estimator. An estimator without a value raises InputError.
+        """
         if self.estimator not in known:
             raise InputError(
                 f"{self.path}: holds a model of {self.estimator!r}, and this kmaps knows only "
@@ -218,7 +251,13 @@ class ModelFile:
         return known[self.estimator]
 
     def check_parameters(self, names: tuple[str, ...]) -> None:
-        """Refuse parameters of other names than these."""
+        """Refuse parameters of other names than these.
+
+        Parameters
+        ----------
+        names : tuple of str
+            All names that the file must have, in any order.
+        """
         if set(self.parameters) != set(names):
             different = ", ".join(sorted(set(self.parameters) ^ set(names)))
             raise self.damaged(f"its parameters do not fit {self.estimator} ({different})")
@@ -226,7 +265,21 @@ class ModelFile:
     def checked_parameters(
         self, names: tuple[str, ...], check: Callable[[Any], object]
     ) -> SimpleNamespace:
-        """Return the parameters as attributes; refuse other names, and what ``check`` refuses."""
+        """Return the parameters as attributes; refuse other names, and what ``check`` refuses.
+
+        Parameters
+        ----------
+        names : tuple of str
+            All names that the file must have, in any order.
+        check : callable
+            Takes the parameters as attributes of an object, and raises an error of `kmaps.errors`
+            for a value out of range, which becomes the InputError of a damaged file.
+
+        Returns
+        -------
+        types.SimpleNamespace
+            The parameters as attributes.
+        """
         self.check_parameters(names)
         parameters = SimpleNamespace(**self.parameters)
         with self.checking():
@@ -252,8 +305,24 @@ class ModelFile:
     ) -> NDArray:
         """Return an array that must be there, with one of the dtypes, or raise InputError.
 
-        ``shape`` has what each side must measure; no side may be empty, unless 0 is among its
-        numbers. Its values must be finite, from ``low`` to ``high``.
+        Its values must be finite.
+
+        Parameters
+        ----------
+        name : str
+            Name of the array in the file.
+        dtype : dtype or tuple of dtype
+            The dtype that the array must have, or several, of which it must have one.
+        shape : tuple of int, tuple of int, or None
+            What each side must measure: a number, one of several numbers, or, for None, any number
+            above 0.
+        low, high : float, default=-inf and inf
+            The least and the largest value allowed.
+
+        Returns
+        -------
+        ndarray
+            The array, contiguous in C order.
         """
         if name not in self._arrays:
             raise self.damaged(f"it has no {name}")
@@ -277,7 +346,23 @@ class ModelFile:
     def matrix(
         self, name: str, dtype: DTypeLike | tuple[DTypeLike, ...], shape: tuple[Size, int]
     ) -> Parts:
-        """Return a matrix that `matrix_arrays` wrote, as `array` does, or the arrays of a CSR."""
+        """Return a matrix that `matrix_arrays` wrote, as `array` does, or the arrays of a CSR.
+
+        Parameters
+        ----------
+        name : str
+            Name of the matrix, by which `matrix_arrays` wrote it.
+        dtype : dtype or tuple of dtype
+            The dtype that the values must have, or several, of which they must have one.
+        shape : tuple of (int, tuple of int or None, int)
+            The number of rows, as a side in `array`, and the number of columns.
+
+        Returns
+        -------
+        ndarray or tuple of (ndarray, ndarray, ndarray)
+            A dense matrix; of a CSR matrix the values, the column numbers and the row pointers (the
+            last two int32 or int64), for `csr_or_dense`.
+        """
         if f"{name}_data" not in self:
             return self.array(name, dtype, shape)
         data = self.array(f"{name}_data", dtype, (None,))
@@ -291,7 +376,13 @@ class ModelFile:
         return data, indices, indptr
 
     def labels(self) -> NDArray:
-        """Return the array ``classes``: two or more different labels, in ascending order."""
+        """Return the array ``classes``: two or more different labels, in ascending order.
+
+        Returns
+        -------
+        ndarray, shape (K,)
+            The labels: numbers, bools or texts.
+        """
         if "classes" not in self._arrays:
             raise self.damaged("it has no classes")
         self._taken.add("classes")
@@ -315,7 +406,18 @@ class ModelFile:
             raise self.damaged(str(error)) from None
 
     def text(self, name: str) -> str:
-        """Return a text among the learnt values."""
+        """Return a text among the learnt values.
+
+        Parameters
+        ----------
+        name : str
+            Name of the value in the header.
+
+        Returns
+        -------
+        str
+            The text. A value of another type, or none, raises InputError.
+        """
         value = self.fitted.get(name)
         if not isinstance(value, str):
             raise self.damaged(f"{name} is {value!r}, expected a text")
@@ -325,6 +427,16 @@ class ModelFile:
         """Return the names of the features, if the training samples came with some.
 
         `kmaps train` writes the columns of its file into the record.
+
+        Parameters
+        ----------
+        n_features : int
+            The number of features of the model, d.
+
+        Returns
+        -------
+        ndarray of object, shape (d,), or None
+            A text for each feature; None where the file has no names.
         """
         names = self.fitted.get("feature_names")
         if names is not None:
@@ -335,13 +447,32 @@ class ModelFile:
         return np.array(columns, object) if _are_names(columns, n_features) else None
 
     def name_features(self, model: Any) -> None:
-        """Give a loaded model the names of its features, if the file has some."""
+        """Give a loaded model the names of its features, if the file has some.
+
+        Parameters
+        ----------
+        model : estimator
+            It has ``n_features_in_`` and gets ``feature_names_in_``.
+        """
         names = self.feature_names(model.n_features_in_)
         if names is not None:
             model.feature_names_in_ = names
 
     def whole(self, name: str, low: int, high: int) -> int:
-        """Return a whole number among the learnt values, within a range."""
+        """Return a whole number among the learnt values, within a range.
+
+        Parameters
+        ----------
+        name : str
+            Name of the value in the header.
+        low, high : int
+            The least and the largest number allowed.
+
+        Returns
+        -------
+        int
+            The number. Another value, or none, raises InputError.
+        """
         value = self.fitted.get(name)
         if not is_whole(value, low, high):
             raise self.damaged(f"{name} is {value!r}, expected a whole number from {low} to {high}")

@@ -25,10 +25,22 @@ _PILOT_TOL = 1e-2
 def prune(map: RandomFeatures, model: Any) -> tuple[RandomFeatures, Any]:
     """Drop the frequencies to which a model gives no weight; the scores stay the same.
 
-    ``map`` is a fitted RandomFourierMap or GeneralizedRBFMap, and ``model`` a GroupLassoSVC, or a
-    LiblinearSVC with ``penalty="l1"``, fitted on its outputs. Both are returned as copies with the
-    frequencies that some binary problem uses. A map that draws no frequencies raises ConfigError; a
-    model that is not of this map, or uses none, InputError.
+    A map that draws no frequencies raises ConfigError; a model that is not of this map, or uses no
+    frequency, raises InputError.
+
+    Parameters
+    ----------
+    map : RandomFourierMap or GeneralizedRBFMap
+        A fitted map.
+    model : GroupLassoSVC or LiblinearSVC
+        A model that was fitted on the outputs of the map; a LiblinearSVC with ``penalty="l1"``.
+
+    Returns
+    -------
+    map : RandomFourierMap or GeneralizedRBFMap
+        A copy of the map with the frequencies that some binary problem uses.
+    model : GroupLassoSVC or LiblinearSVC
+        A copy of the model for the outputs of that copy.
 
     Examples
     --------
@@ -66,9 +78,23 @@ def resample(
     Then new ones are drawn near the picked ones, as many as the map drew at first, and it picks
     from all of them; and so on. Train a model without that penalty on the outputs of the copy.
 
-    ``map`` is a fitted RandomFourierMap or GeneralizedRBFMap, of structure "dense" unless
-    ``rounds``, how often others are drawn, is 0. X and y are training samples, as the map takes
-    them, and their labels; ``n_frequencies`` are kept, all when there are no more.
+    Parameters
+    ----------
+    map : RandomFourierMap or GeneralizedRBFMap
+        A fitted map, of structure "dense" unless ``rounds`` is 0.
+    X : array-like, shape (n, d)
+        Training samples, as the map takes them.
+    y : array-like, shape (n,)
+        Their labels.
+    n_frequencies : int
+        Frequencies to keep, ≥ 1; all are kept when there are no more.
+    rounds : int, default=3
+        How often other frequencies are drawn, ≥ 0.
+
+    Returns
+    -------
+    RandomFourierMap or GeneralizedRBFMap
+        The copy, which needs no fit.
 
     Examples
     --------
@@ -115,7 +141,22 @@ def _pilot(map: RandomFeatures, rows: NDArray, y: ArrayLike, enough: int, C: flo
 
 
 def frequency_strength(map: RandomFeatures, model: Any) -> NDArray[np.float64]:
-    """Return the length of the weights of each frequency, over all binary problems."""
+    """Return the length of the weights of each frequency, over all binary problems.
+
+    Parameters
+    ----------
+    map : RandomFourierMap or GeneralizedRBFMap
+        A fitted map with m frequencies. A map that draws no frequencies raises ConfigError.
+    model : estimator
+        A linear model with ``coef_`` (P, 2 m), fitted on the outputs of the map. Another number of
+        columns raises InputError.
+
+    Returns
+    -------
+    ndarray of float64, shape (m,)
+        The Euclidean norm of the weights of a frequency's cosine and sine in all P problems; 0
+        where no problem uses the frequency.
+    """
     _check_draws_frequencies(map)
     n_outputs = 2 * len(map.frequency_indices_)
     if model.coef_.shape[1] != n_outputs:

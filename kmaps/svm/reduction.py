@@ -74,7 +74,20 @@ def class_pairs(n_classes: int, reduction: str) -> list[tuple[int, int | None]]:
 
 
 def count_problems(n_classes: int, reduction: str) -> int:
-    """Return how many binary problems there are, the length of :func:`class_pairs`."""
+    """Return how many binary problems there are, the length of :func:`class_pairs`.
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes K, ≥ 2.
+    reduction : {"ovr", "ovo"}
+        One-vs-rest or one-vs-one.
+
+    Returns
+    -------
+    int
+        1 for two classes; else K for one-vs-rest and K (K - 1) / 2 for one-vs-one.
+    """
     if reduction == "ovr" and n_classes > 2:
         return n_classes
     return n_classes * (n_classes - 1) // 2
@@ -136,7 +149,19 @@ def combine_scores(scores: NDArray, n_classes: int, reduction: str) -> NDArray:
 
 
 def winners(decision: NDArray) -> Places:
-    """Return the number of the class of each row of a decision function, (n,) or (n, K)."""
+    """Return the number of the class of each row of a decision function, (n,) or (n, K).
+
+    Parameters
+    ----------
+    decision : ndarray, shape (n,) or (n, K)
+        Scores as `decision_function` returns them: one column for two classes, which is positive
+        for the second; else one for each class, of which the largest wins.
+
+    Returns
+    -------
+    ndarray of intp, shape (n,)
+        Numbers of classes from 0 on, indices into ``classes_``.
+    """
     if decision.ndim == 2:
         return decision.argmax(axis=1)
     return (decision > 0).astype(np.intp)

@@ -37,9 +37,18 @@ def code_gram(rows: CodedRows, others: CodedRows | None = None) -> NDArray[np.fl
     on it (`KernelSVC` with ``kernel="precomputed"``) whatever the number of features and outputs.
     Entries are right to about 1e-6 of the largest one.
 
-    ``rows`` are n samples, of :func:`code_rows` with ``form="low-rank"``, and ``others`` m samples
-    in the same codes, of ``rows.encode``. By default they are the samples of ``rows``, at half the
-    work, and the result is exactly symmetric.
+    Parameters
+    ----------
+    rows : CodedRows
+        n samples as codes, of :func:`code_rows` with ``form="low-rank"``.
+    others : CodedRows or None, default=None
+        m samples in the same codes, of ``rows.encode``. By default they are the samples of
+        ``rows``, at half the work, and the result is exactly symmetric.
+
+    Returns
+    -------
+    ndarray of float32, shape (n, m)
+        The kernel of each sample of ``rows`` with each of ``others``.
 
     Examples
     --------

@@ -135,7 +135,27 @@ def _in_blocks(
 
 @dataclass(frozen=True, eq=False)
 class CodedRows:
-    """Samples as codes, with the fitted map and the levels: :class:`CodedSVC` trains on them."""
+    """Samples as codes, with the fitted map and the levels: :class:`CodedSVC` trains on them.
+
+    Parameters
+    ----------
+    map : map, callable or str
+        The fitted map, a scalar kernel, or the name of a kernel.
+    levels : ndarray of float64, shape (1 or d, L)
+        The levels, shared by all features or of each.
+    coder : Coder
+        What made the codes from samples.
+    zero : ndarray of intp, shape (1,) or (0,)
+        The code that maps to zero for all features; empty where there is none.
+    layout : Layout
+        How the solver uses the codes: the form and its tables.
+    rows : CodeRows
+        The codes, uint8.
+    n_features : int
+        Number of features d.
+    members : ndarray of intp, shape (m,), or None, default=None
+        The rows that count, in order; None: all.
+    """
 
     map: Tabulated | ScalarKernel | str  # fitted; or the name of a kernel
     levels: NDArray[np.float64]  # (1 or d, L)
@@ -155,12 +175,34 @@ class CodedRows:
         return sum(array.nbytes for array in self.rows if array is not None)
 
     def take(self, members: NDArray[np.intp]) -> "CodedRows":
-        """Return some of the samples; the codes are not copied."""
+        """Return some of the samples; the codes are not copied.
+
+        Parameters
+        ----------
+        members : ndarray of intp, shape (m,)
+            Numbers of the samples, from 0 on, among those that these rows have.
+
+        Returns
+        -------
+        CodedRows
+            The m samples, in the order of ``members``.
+        """
         known = np.arange(len(self)) if self.members is None else self.members
         return replace(self, members=known[members])
 
     def encode(self, X: AnyMatrix) -> "CodedRows":
-        """Return other samples in the same codes; values beyond the levels take the last one."""
+        """Return other samples in the same codes; values beyond the levels take the last one.
+
+        Parameters
+        ----------
+        X : ndarray or CSR, shape (m, d)
+            Values of the features; where the levels were passed in, codes of them (uint8).
+
+        Returns
+        -------
+        CodedRows
+            The m samples, with the same map, levels and layout.
+        """
         return replace(self, rows=coded(self.coder, X, self.zero), members=None)
 
 
@@ -173,7 +215,30 @@ def code_samples(
     form: str = "auto",
     smooth: float = 0.0,
 ) -> CodedRows:
-    """Turn an array of samples into codes; :class:`CodedSVC` describes the parameters."""
+    """Turn an array of samples into codes; :class:`CodedSVC` describes the parameters.
+
+    Parameters
+    ----------
+    map : map, callable or str
+        A map, a scalar kernel ``k(x, y)`` or the name of a kernel. A copy of a map is fitted to X,
+        unless there are ``levels``, which need a fitted map.
+    X : ndarray or CSR of float32, float64 or uint8, shape (n, d)
+        The samples; with ``levels``, codes of them (uint8).
+    n_levels : int, default=256
+        Most levels of a feature, from 2 to 256.
+    levels : array-like, shape (L,), (1, L) or (d, L), optional
+        The levels of the codes in X. By default they are chosen from X.
+    form : {"auto", "low-rank", "full", "local", "two-level"}, default="auto"
+        The form in which the solver has its variables.
+    smooth : float, default=0.0
+        Price of the curvature of the functions, ≥ 0.
+
+    Returns
+    -------
+    CodedRows
+        The n samples as codes, one byte per value, or three per value that is not zero where
+        these are few.
+    """
     if levels is None:
         map = fitted(map, X)
         book = choose_codebook(Columns(X), n_levels, _level_strategy(map))
@@ -263,12 +328,29 @@ def code_rows(
 ) -> CodedRows:
     """Turn samples that come in blocks into codes; no more than a block is ever floats.
 
-    ``map``, ``n_levels``, ``form`` and ``smooth`` are as in :class:`CodedSVC`. ``blocks()`` gives
-    all samples from the first on, as blocks of rows, dense or CSR; it is called twice, for the
-    levels and for the codes. A block may be overwritten by the next. ``sample`` (m, d) is what a
-    map that learns from data is fitted to, with the ends of the range of all samples as two more
-    rows; by default the first block. NaN, infinity, blocks of different widths, or no sample raise
-    InputError.
+    NaN, infinity, blocks of different widths, or no sample raise InputError.
+
+    Parameters
+    ----------
+    map : map, callable or str
+        A map, a scalar kernel ``k(x, y)`` or the name of a kernel, as in :class:`CodedSVC`.
+    blocks : callable
+        ``blocks()`` gives all samples from the first on, as blocks of rows, dense or CSR. It is
+        called twice, for the levels and for the codes. A block may be overwritten by the next.
+    n_levels : int, default=256
+        Most levels of a feature, from 2 to 256.
+    form : {"auto", "low-rank", "full", "local", "two-level"}, default="auto"
+        The form in which the solver has its variables, as in :class:`CodedSVC`.
+    smooth : float, default=0.0
+        Price of the curvature of the functions, ≥ 0, as in :class:`CodedSVC`.
+    sample : ndarray or CSR, shape (m, d), optional
+        Samples to which a map that learns from data is fitted, with the ends of the range of all
+        samples as two more rows. By default it is the first block.
+
+    Returns
+    -------
+    CodedRows
+        All samples as codes, for ``CodedSVC.fit``.
 
     Examples
     --------
