@@ -257,7 +257,9 @@ class _Sample:
 
     def medians(self) -> NDArray[np.float64]:
         """Return the median size of each column's non-zero values; 0 where all are zero."""
-        X = self._rows[0] if self._rows else np.zeros((1, 1))
+        if not self._rows:
+            return np.zeros(1)
+        X: AnyMatrix = self._rows[0]
         medians = np.zeros(X.shape[1])
         if issparse(X):
             by_column = X.tocsc()

@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from kmaps.errors import InputError
 from kmaps.io import tables, text_files
 from kmaps.io.labels import check_label, find_column
 from kmaps.io.reader import Block
@@ -159,12 +160,14 @@ class CsvReader(TextReader):
 
     def _checked(self, column: str, texts: Sequence[str], numbers: Sequence[int]) -> NDArray:
         """Return a column as text (its type depends on the whole file); refuse missing values."""
-        first_lines = dict(zip(reversed(texts), reversed(numbers), strict=True))
-        stripped: dict[str, str] = {}
-        for text in dict.fromkeys(texts):
-            stripped[text] = text.strip(tables.BLANKS)
-            check_label(stripped[text], f"{self.name}:{first_lines[text]}", self._called(column))
-        return np.array([stripped[text] for text in texts])
+        stripped = {text: text.strip(tables.BLANKS) for text in dict.fromkeys(texts)}
+        for text, label in stripped.items():
+            try:
+                check_label(label, self.name, self._called(column))
+            except InputError:
+                number = numbers[texts.index(text)]
+                check_label(label, f"{self.name}:{number}", self._called(column))
+        return np.array([*map(stripped.__getitem__, texts)])
 
 
 def shown_text(text: str) -> str:

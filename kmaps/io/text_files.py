@@ -1,7 +1,7 @@
 """The base of readers of text files: their lines, one by one and in blocks, and pandas' parser."""
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from io import BytesIO
 from itertools import compress, islice
@@ -49,10 +49,15 @@ class TextReader(Reader):
                 self._check_lengths(block, first)
                 if first == 1:
                     block[0] = block[0].removeprefix(BYTE_ORDER_MARK)
-                filled = [*map(bytes.strip, block)]
-                numbers += compress(range(first, first + len(block)), filled)
-                lines += compress(block, filled)
+                blank = [*map(bytes.isspace, block)]
+                places: Iterable[int] = range(first, first + len(block))
                 first += len(block)
+                if any(blank):
+                    filled = [not is_blank for is_blank in blank]
+                    places = compress(places, filled)
+                    block = [*compress(block, filled)]
+                numbers += places
+                lines += block
                 if header and lines:
                     del numbers[0], lines[0]
                     header = False
