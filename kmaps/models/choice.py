@@ -175,7 +175,18 @@ def rounds(
 
 
 def rule_of(values: Values) -> str | None:
-    """Return the rule that a value of ``C`` or ``sigma`` names; None for values to compare."""
+    """Return the rule that a value of ``C`` or ``sigma`` names.
+
+    Parameters
+    ----------
+    values : iterable of float or str
+        Values to compare, or the name of a rule, which is not checked.
+
+    Returns
+    -------
+    str or None
+        The name of the rule; None for values to compare.
+    """
     return values if isinstance(values, str) else None
 
 
@@ -232,6 +243,18 @@ def stratified_order(y: ArrayLike, seed: int) -> NDArray[np.intp]:
     Every m-th of them is a stratified draw: each class has its share, to within one sample. So
     the samples at the places ``k``, ``k + m``, ``k + 2 * m``, … are one of m stratified folds.
 
+    Parameters
+    ----------
+    y : array-like, shape (n,)
+        The label of each sample.
+    seed : int
+        The seed, ≥ 0, that draws the order; a seed always draws the same one.
+
+    Returns
+    -------
+    ndarray of intp, shape (n,)
+        The number of every sample, from 0 to n - 1, class by class in ascending order of labels.
+
     Examples
     --------
     >>> y = np.array([1, 0, 1, 0, 1, 1])
@@ -246,7 +269,19 @@ def stratified_order(y: ArrayLike, seed: int) -> NDArray[np.intp]:
 def stratified_sample(y: ArrayLike, samples: int | None, seed: int) -> NDArray[np.intp]:
     """Return the numbers of some samples, drawn so that each class has its share.
 
-    They are in the order of :func:`stratified_order`; None, or more than there are, means all.
+    Parameters
+    ----------
+    y : array-like, shape (n,)
+        The label of each sample.
+    samples : int or None
+        How many samples to draw, ≥ 1; None, or more than there are, means all.
+    seed : int
+        The seed, ≥ 0, that draws them, as in :func:`stratified_order`.
+
+    Returns
+    -------
+    ndarray of intp, shape (min(samples, n),)
+        The numbers of the drawn samples, in the order of :func:`stratified_order`.
 
     Examples
     --------
@@ -266,17 +301,18 @@ def stratified_sample(y: ArrayLike, samples: int | None, seed: int) -> NDArray[n
 class Choice:
     """The result of cross-validation.
 
-    Attributes
+    Parameters
     ----------
     C : float
         The value chosen by the rule of :mod:`kmaps.models.choice`: the best; among equally good
         values the smallest; at a flat edge of a rule's grid a value inside.
     grid : tuple of float
         The tried values, ascending.
-    accuracies, errors : tuple of float
-        The part of all samples that a model trained without them gave the right label, for each
-        value of the grid (with another ``score`` its mean), and its standard error over the
-        samples.
+    accuracies : tuple of float
+        The part of all samples, from 0 to 1, that a model trained without them gave the right
+        label, for each value of the grid; with another ``score`` its mean.
+    errors : tuple of float
+        The standard error of each of ``accuracies`` over the samples.
     """
 
     C: float
@@ -454,7 +490,24 @@ def first_values(values: Values, powers: Powers = POWERS_OF_C) -> tuple[float, .
 def splits(y: NDArray, folds: int, groups: NDArray | None = None) -> list[tuple[Places, Places]]:
     """Return the places to train on and those left out, of every fold of stratified samples.
 
-    With the group of each sample, no fold divides a group.
+    Fewer samples or groups than folds, and a fold without which one class alone is left to train
+    on, raise InputError.
+
+    Parameters
+    ----------
+    y : ndarray, shape (n,)
+        The labels of the samples, in the order of :func:`stratified_sample`.
+    folds : int
+        The number of folds, ≥ 2.
+    groups : ndarray, shape (n,), optional
+        The group of each sample. No fold divides a group; folds are then of about the same size,
+        but not stratified.
+
+    Returns
+    -------
+    list of tuple of ndarray
+        For each fold, the places among the n samples to train on, and those left out: two arrays
+        of intp, ascending.
     """
     if len(y) < folds:
         raise InputError(f"{len(y)} samples cannot be cut into cv={folds} folds: use fewer")
@@ -487,9 +540,26 @@ def along_c(
     """Return ``predict`` for :func:`cross_validate`: copies of a learner on one set of rows.
 
     A learner that has ``warm_start`` starts each model from the model of the C before, so that a
-    whole path takes little longer than its largest C alone. X is an array, a CSR matrix or rows
-    that the learner's ``prepare_rows`` made; ``output`` says whether labels or scores are yielded,
-    and ``weights`` (n,) are the weights of the samples in training.
+    whole path takes little longer than its largest C alone.
+
+    Parameters
+    ----------
+    model : estimator
+        The learner; copies of it are trained, each with a ``C`` of its own.
+    X : ndarray or CSR, shape (n, d), or rows that the learner's ``prepare_rows`` made
+        The samples.
+    y : array-like, shape (n,)
+        Their labels.
+    output : {"predict", "decision_function"}, default="predict"
+        Whether labels or scores of the samples left out are yielded.
+    weights : ndarray, shape (n,), optional
+        The weights of the samples in training; by default each counts once.
+
+    Returns
+    -------
+    callable
+        ``predict(grid, train, test)``: an iterator over the labels, or scores, of the samples at
+        the places ``test``, for each C of the ascending ``grid``, trained on the places ``train``.
     """
 
     def rows_of(train: Places, test: Places) -> tuple[Any, Any]:
@@ -509,6 +579,24 @@ def along_c_precomputed(
     """Return ``predict`` for :func:`cross_validate`: copies of a learner on one Gram matrix (n, n).
 
     What the model trains on is made of the matrix once, for all folds and values of C.
+
+    Parameters
+    ----------
+    model : KernelSVC
+        The learner, of kernel "precomputed"; copies of it are trained.
+    matrix : ndarray, shape (n, n)
+        The Gram matrix of the samples.
+    y : array-like, shape (n,)
+        Their labels.
+    output : {"predict", "decision_function"}, default="predict"
+        Whether labels or scores of the samples left out are yielded.
+    weights : ndarray, shape (n,), optional
+        The weights of the samples in training; by default each counts once.
+
+    Returns
+    -------
+    callable
+        ``predict(grid, train, test)``, as :func:`along_c` returns it.
     """
     rows = model.prepare_rows(matrix)
 

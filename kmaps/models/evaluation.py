@@ -18,15 +18,17 @@ BINS = 10
 class Calibration:
     """The calibration of probabilities: how often they are right, as :func:`calibration` finds.
 
-    Attributes
+    Parameters
     ----------
-    bounds : ndarray, shape (B + 1,)
-        Ends of the bins of the largest probability of each row.
+    bounds : ndarray of float64, shape (B + 1,)
+        Ends of the bins of the largest probability of each row, from 0 to 1.
     rows : ndarray of int, shape (B,)
         Rows in each bin.
-    confidence, accuracy : ndarray, shape (B,)
-        The mean of the largest probability in each bin, and the part of its rows whose most
-        probable class is the true one; NaN in an empty bin.
+    confidence : ndarray of float64, shape (B,)
+        The mean of the largest probability in each bin; NaN in an empty bin.
+    accuracy : ndarray of float64, shape (B,)
+        The part of the rows of each bin whose most probable class is the true one; NaN in an empty
+        bin.
     error : float
         The expected calibration error: the mean over the rows of abs(accuracy - confidence) of
         their bins (Guo et al., ICML 2017, eq. 3).
@@ -50,7 +52,7 @@ class Calibration:
 class Evaluation:
     """The result of :func:`evaluate`, in the order of the K classes.
 
-    Attributes
+    Parameters
     ----------
     classes : ndarray, shape (K,)
         The labels of the model.
@@ -60,10 +62,17 @@ class Evaluation:
         Counts of rows by true label (classes, then unknown labels) and predicted class.
     accuracy : float
         The part of all rows, including rows of unknown labels, that got their own label.
-    recall, precision : ndarray, shape (K,)
-        NaN for a class without rows, or that no row was given.
-    roc_auc, average_precision : ndarray, shape (K,)
-        Each class against all other rows, by its scores; NaN without rows of both.
+    recall : ndarray of float64, shape (K,)
+        The part of the rows of each class that were given it; NaN for a class without rows.
+    precision : ndarray of float64, shape (K,)
+        The part of the rows that were given each class that are of it; NaN for a class that no row
+        was given.
+    roc_auc : ndarray of float64, shape (K,)
+        The area under the ROC curve of each class against all other rows, by its scores; NaN
+        without rows of both.
+    average_precision : ndarray of float64, shape (K,)
+        The average precision of each class against all other rows, by its scores; NaN without
+        rows of both.
     calibration : Calibration or None
         The calibration of the probabilities, if there are any.
     n_contradicted : int or None
@@ -100,8 +109,16 @@ class Evaluation:
     def ranking(self, of_classes: NDArray[np.float64]) -> float | None:
         """Return the summary of ``roc_auc`` or ``average_precision``.
 
-        It is the score of the second of two classes, as in scikit-learn; else the mean over the
-        classes that have one, or None when none has.
+        Parameters
+        ----------
+        of_classes : ndarray of float64, shape (K,)
+            The score of each class, ``roc_auc`` or ``average_precision``; NaN for none.
+
+        Returns
+        -------
+        float or None
+            The score of the second of two classes, as in scikit-learn; else the mean over the
+            classes that have one. None when none has.
         """
         if len(self.classes) == 2:
             of_classes = of_classes[1:]
@@ -113,6 +130,9 @@ def evaluate(
     y: ArrayLike, scores: ArrayLike, classes: ArrayLike, probabilities: ArrayLike | None = None
 ) -> Evaluation:
     """Compare the scores of a classifier with the true labels of the rows.
+
+    No rows, another number of labels than of rows, text against numbers, and labels of which none
+    is a class raise InputError.
 
     Parameters
     ----------
@@ -126,8 +146,11 @@ def evaluate(
     probabilities : array-like, shape (n, K), optional
         The probabilities of the classes.
 
-    No rows, another number of labels than of rows, text against numbers, and labels of which none
-    is a class raise InputError.
+    Returns
+    -------
+    Evaluation
+        The confusion matrix, the accuracy, the scores of each class and, with probabilities, their
+        calibration.
 
     Examples
     --------

@@ -55,10 +55,12 @@ class HasWidth(Protocol):
 class WidthChoice:
     """The result of cross-validation.
 
-    Attributes
+    Parameters
     ----------
-    sigma, C : float
-        The width and the C that are chosen.
+    sigma : float
+        The width that is chosen.
+    C : float
+        The C that is chosen together with it.
     fractions : tuple of float
         The tried widths, as fractions σ² / D̄² of the mean squared distance, descending.
     accuracies : tuple of float
