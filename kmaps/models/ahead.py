@@ -21,7 +21,11 @@ _LONG_TO_FIT = ("lowdim", "lowdim-joint", "harmonic")  # homogeneous maps encode
 def compile_ahead(progress: Callable[[int, int], object] = lambda done, total: None) -> None:
     """Encode, train and predict a little data of each usual type, which compiles the loops.
 
-    ``progress`` is called with the number of steps done, and of all steps.
+    Parameters
+    ----------
+    progress : callable, optional
+        ``progress(done, total)`` is called before each step and after the last one, with the
+        number of steps done and of all steps. By default nothing is called.
     """
     steps = list(_steps())
     with warnings.catch_warnings(action="ignore"):

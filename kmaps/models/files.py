@@ -22,11 +22,20 @@ def load_model(path: str | Path) -> Model:
     """Return the model in a file that `kmaps train` or ``model.save(path)`` wrote.
 
     A file holds plain arrays and a header; nothing in it is executed. Its arrays are checked
-    against each other before anything computes with them. The model, a `CodedSVC`, `CodedSVR`,
-    `CodedRidge`, `RandomFeatureSVC`, `LandmarkSVC` or `KernelSVC`, has exactly the scores of the
-    saved model, and its parameters that are numbers and words. A file that is missing, no model,
+    against each other before anything computes with them. A file that is missing, no model,
     damaged, of another version of the format, or of an estimator that this kmaps does not have
     raises InputError.
+
+    Parameters
+    ----------
+    path : str or Path
+        The model file.
+
+    Returns
+    -------
+    CodedSVC, CodedSVR, CodedRidge, RandomFeatureSVC, LandmarkSVC or KernelSVC
+        The fitted model. It has exactly the scores of the saved model, and its parameters that are
+        numbers and words.
 
     Examples
     --------
@@ -44,18 +53,40 @@ def load_model(path: str | Path) -> Model:
 
 
 def model_of(file: ModelFile) -> Model:
-    """Return the model in an opened file, as :func:`load_model` does."""
+    """Return the model in an opened file, as :func:`load_model` does.
+
+    Parameters
+    ----------
+    file : ModelFile
+        The opened file, of `kmaps.svm.model_file`.
+
+    Returns
+    -------
+    CodedSVC, CodedSVR, CodedRidge, RandomFeatureSVC, LandmarkSVC or KernelSVC
+        The fitted model.
+    """
     return file.one_of(ESTIMATORS).from_file(file)
 
 
 def describe_model(path: str | Path) -> dict[str, Any]:
     """Return a description of a model file, in types that JSON has.
 
-    The keys are ``estimator``, ``map`` ("exact" for the model of a kernel), ``kernel`` (None for a
-    map without one), its parameters (``C``, ``loss``, …), ``features``, ``feature_names``,
-    ``classes`` (None for a regression), ``levels`` (None with a width), ``sigma``,
-    ``model_bytes``, ``file_bytes``, ``written`` (``time``, and the version of ``kmaps``) and
-    ``record`` (how it was trained); both are empty when the file does not say.
+    A file that :func:`load_model` refuses raises InputError.
+
+    Parameters
+    ----------
+    path : str or Path
+        The model file.
+
+    Returns
+    -------
+    dict
+        The keys are ``estimator``, ``map`` ("exact" for the model of a kernel), ``kernel`` (None
+        for a map without one), its parameters (``C``, ``loss``, …), ``features``,
+        ``feature_names``, ``classes`` (None for a regression), ``levels`` (None with a width),
+        ``sigma``, ``model_bytes``, ``file_bytes``, ``written`` (``time``, and the version of
+        ``kmaps``) and ``record`` (how it was trained); the last two are empty when the file does
+        not say. Sizes are in bytes.
 
     Examples
     --------

@@ -47,6 +47,11 @@ def explanation(
     names : sequence of str, optional
         Names of the d features; by default those that the model was fitted with, or x0, x1, ….
 
+    Returns
+    -------
+    str
+        The text of the page.
+
     Examples
     --------
     >>> import numpy as np

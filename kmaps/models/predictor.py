@@ -36,7 +36,7 @@ _SUMS = 4  # the sums that the compiled loop adds a row's values to, in turn
 class Predictor:
     """A model on codes in a file, ready to predict; `kmaps.load_predictor` makes it.
 
-    Attributes
+    Parameters
     ----------
     estimator : str
         The class of the model in the file.
@@ -48,6 +48,12 @@ class Predictor:
         The names of the features, where the training samples came with names.
     record : dict
         How it was trained, as `kmaps info` shows it.
+    _model : CodedModel
+        The codebook, the tables and the intercepts.
+    _multiclass : str
+        How the binary problems make classes, as ``multiclass`` of the estimator.
+    _curves : Probabilities or None
+        What turns scores into probabilities; None for a model without.
     """
 
     estimator: str

@@ -97,7 +97,28 @@ def train_model(
 def training_facts(
     model: Any, n_rows: int, compared: list[dict[str, float]], folds: int | None
 ) -> dict[str, Any]:
-    """Return the facts about a trained model, and the accuracy of each C compared."""
+    """Return the facts about a trained model, and the accuracy of each C compared.
+
+    Parameters
+    ----------
+    model : CodedSVC, RandomFeatureSVC or LandmarkSVC
+        The fitted model.
+    n_rows : int
+        The number of rows that it was trained on.
+    compared : list of dict
+        For each C compared, ``C`` and its held-out ``accuracy``; empty when none were compared.
+    folds : int or None
+        The number of folds in which they were compared; None: none were.
+
+    Returns
+    -------
+    dict
+        The keys are ``rows``, ``features`` and ``classes`` (numbers of them), ``levels`` and
+        ``codes_bytes`` of a model on codes, else ``n_landmarks`` or ``n_frequencies``, ``sigma``
+        and ``encoded_bytes``; ``duality_gap`` (the largest) and ``passes`` (the most), where the
+        model has them; ``model_bytes``, ``C``, ``cv`` (as ``compared``), ``folds``, and
+        ``hold_out``, which is None.
+    """
     facts: dict[str, Any] = {
         "rows": n_rows,
         "features": model.n_features_in_,
@@ -119,7 +140,21 @@ def training_facts(
 
 
 def training_record(facts: Mapping[str, Any], **of_the_data: Any) -> dict[str, Any]:
-    """Return the record of a training for its model file, without times, so that files agree."""
+    """Return the record of a training for its model file, without times, so that files agree.
+
+    Parameters
+    ----------
+    facts : mapping
+        What :func:`train_model` or :func:`training_facts` returned.
+    **of_the_data
+        Facts about the data, such as the name of the file, in what JSON can hold.
+
+    Returns
+    -------
+    dict
+        The facts about the data, then those of the training without times and without what the
+        file holds elsewhere, such as its classes and C.
+    """
     kept = {name: fact for name, fact in facts.items() if name not in _NOT_RECORDED + _TIMES}
     return {**of_the_data, **kept}
 
