@@ -9,24 +9,26 @@ Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]
 
 
 def files(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete by the names of files."""
+    """Let the shell complete the name of a file."""
     return [CompletionItem(incomplete, type="file")]
 
 
-def names(known: Callable[[], Iterable[str]], *, or_files: bool = False) -> Completer:
+def names(list_names: Callable[[], Iterable[str]], *, or_files: bool = False) -> Completer:
     """Return a completion by some names, or by files if no name fits and files are allowed."""
 
     def complete(
         ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        fitting = [CompletionItem(name) for name in known() if name.startswith(incomplete)]
-        return fitting or (files(ctx, param, incomplete) if or_files else [])
+        fitting = [name for name in list_names() if name.startswith(incomplete)]
+        if not fitting and or_files:
+            return files(ctx, param, incomplete)
+        return [CompletionItem(name) for name in fitting]
 
     return complete
 
 
 def kernels() -> Iterable[str]:
-    """Return the names of the kernels."""
+    """Return the names of additive and exponential kernels."""
     from kmaps.kernels import EXP_KERNELS, KERNELS
 
     return [*KERNELS, *EXP_KERNELS]
@@ -40,7 +42,7 @@ def measures() -> Iterable[str]:
 
 
 def datasets() -> Iterable[str]:
-    """Return the names of the datasets."""
+    """Return the names of the packaged datasets."""
     from kmaps.data import available
 
     return available()

@@ -62,7 +62,7 @@ class Number(click.FloatRange):
     """A finite number within a range; click's accepts nan, and inf where there is no limit."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the number of a text, or refuse it."""
+        """Return the number; refuse nan and infinity."""
         number = super().convert(value, param, ctx)
         if not isfinite(number):
             self.fail(f"{value} is not a finite number", param, ctx)
@@ -130,8 +130,10 @@ def megabytes(n_bytes: float) -> str:
 
 def few_of(texts: Sequence[str]) -> str:
     """Return the first texts, joined, and the number of the others."""
-    more = [f"and {len(texts) - _FEW} more"] * (len(texts) > _FEW)
-    return "; ".join([*texts[:_FEW], *more])
+    shown = list(texts[:_FEW])
+    if len(texts) > _FEW:
+        shown.append(f"and {len(texts) - _FEW} more")
+    return "; ".join(shown)
 
 
 def in_flags(message: str, params: Iterable[click.Parameter]) -> str:

@@ -90,18 +90,18 @@ def _draw_figure(records: list["Record"], name: str, folder: Path, out: Path) ->
     from kmaps.bench.kinds import shown_of
     from kmaps.bench.records.times import without_doubtful_times
 
-    known = shown_of(records).known_figures
-    if name not in known:
+    figures = shown_of(records).known_figures
+    if name not in figures:
         raise ConfigError(
-            f"--figure {name}: is unknown{suggest(name, known)}; records of the kind "
-            f"{records[0]['kind']} have {', '.join(known) or 'none'}"
+            f"--figure {name}: is unknown{suggest(name, figures)}; records of the kind "
+            f"{records[0]['kind']} have {', '.join(figures) or 'none'}"
         )
     measured = [record for record in records if record["status"] == "ok"]
     if not measured:
         raise NothingMeasured(f"{folder}: has no measured cell to draw")
     svg = folder / f"{name}.svg"
     try:
-        known[name].write(name, without_doubtful_times(measured), folder, out)
+        figures[name].write(name, without_doubtful_times(measured), folder, out)
     except DataError:  # published runs come without the arrays of their figures
         if out.suffix != ".png" or not svg.exists():
             raise

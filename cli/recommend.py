@@ -136,7 +136,7 @@ def command(
         y = _sample(source, n_rows, folder, quiet, **contract)
         say_compiling(quiet=quiet)
         with cell_bar(quiet=quiet) as reports:
-            found = recommend(
+            recommendation = recommend(
                 folder,
                 len(set(y.tolist())),
                 hold_out=hold_out,
@@ -146,13 +146,13 @@ def command(
                 progress=reports["progress"],
                 command=reports["command"],
             )
-    if found.failed and not quiet:
-        say(f"warning: {_failures(found)}", err=True)
+    if recommendation.failed and not quiet:
+        say(f"warning: {_failures(recommendation)}", err=True)
     if plot is not None:
         from kmaps.bench.figures.costs import draw_front
 
-        draw_front(found.points, plot, "accuracy")
-    report = _report(y, found, source, _data_options(contract))
+        draw_front(recommendation.points, plot, "accuracy")
+    report = _report(y, recommendation, source, _data_options(contract))
     say(json.dumps(report, indent=2) if as_json else _text(report))
 
 
@@ -184,11 +184,11 @@ def _folder(out: Path | None) -> Iterator[Path]:
         yield out or Path(temporary, "records")
 
 
-def _failures(found: "Recommendation") -> str:
+def _failures(recommendation: "Recommendation") -> str:
     from kmaps.bench.records.columns import cell_name
 
-    listed = [f"{cell_name(record)} ({record['error']})" for record in found.failed]
-    return f"{len(listed)} of {len(found.records)} models failed: {'; '.join(listed)}"
+    listed = [f"{cell_name(record)} ({record['error']})" for record in recommendation.failed]
+    return f"{len(listed)} of {len(recommendation.records)} models failed: {'; '.join(listed)}"
 
 
 def _data_options(contract: dict[str, Any]) -> list[str]:
@@ -201,10 +201,13 @@ def _data_options(contract: dict[str, Any]) -> list[str]:
     return words
 
 
-def _report(y: "NDArray", found: "Recommendation", source: str, data: list[str]) -> dict[str, Any]:
+def _report(
+    y: "NDArray", recommendation: "Recommendation", source: str, data: list[str]
+) -> dict[str, Any]:
+    """Return the recommendation in types that JSON has."""
     from kmaps.bench.records.columns import cell_name
 
-    first = found.choices[0].record
+    first = recommendation.choices[0].record
     return {
         "rows": len(y),
         "features": first["n_features"],
@@ -212,13 +215,13 @@ def _report(y: "NDArray", found: "Recommendation", source: str, data: list[str])
         "sample_rows": first["n_train"] + first["n_test"],
         "train_rows": first["n_train"],
         "held_out_rows": first["n_test"],
-        "measured": len(found.records) - len(found.failed),
-        "within_limits": len(found.points),
-        "failed": {cell_name(record): record["error"] for record in found.failed},
-        "named": found.named,
+        "measured": len(recommendation.records) - len(recommendation.failed),
+        "within_limits": len(recommendation.points),
+        "failed": {cell_name(record): record["error"] for record in recommendation.failed},
+        "named": recommendation.named,
         "recommended": [
             _model(choice, ["kmaps", "train", source, f"model-{i}.npz", *data])
-            for i, choice in enumerate(found.choices, 1)
+            for i, choice in enumerate(recommendation.choices, 1)
         ],
     }
 
@@ -228,11 +231,19 @@ def _model(choice: "Candidate", train: list[str]) -> dict[str, Any]:
     from kmaps.bench.records.columns import WARNED, warned
     from kmaps.bench.records.measures import MEASURES
 
-    record, options = choice.record, options_of(choice.record)
-    kept = "method kernel params reduction C accuracy peak_bytes storage_bytes storage_form"
+    record = choice.record
+    options = options_of(record)
     return {
         "name": choice.point.name,
-        **{name: record[name] for name in kept.split()},
+        "method": record["method"],
+        "kernel": record["kernel"],
+        "params": record["params"],
+        "reduction": record["reduction"],
+        "C": record["C"],
+        "accuracy": record["accuracy"],
+        "peak_bytes": record["peak_bytes"],
+        "storage_bytes": record["storage_bytes"],
+        "storage_form": record["storage_form"],
         "interval": list(choice.interval),
         "standing": choice.standing,
         "train_s": MEASURES["time"].value(record),
@@ -254,8 +265,8 @@ def _text(report: dict[str, Any]) -> str:
     ]
     table = [
         ["", "accuracy, %", "95 % interval", "train, s", "us/row", "memory, MB", "stored, MB"],
-        *map(_cells, range(1, 1 + len(report["recommended"])), report["recommended"]),
     ]
+    table += [_cells(number, model) for number, model in enumerate(report["recommended"], 1)]
     lines += aligned(table, texts=0)
     lines += ["", *(f"{wanted}: {place or 'none'}" for wanted, place in report["named"].items())]
     for number, model in enumerate(report["recommended"], 1):
@@ -270,12 +281,13 @@ def _text(report: dict[str, Any]) -> str:
 
 def _cells(number: int, model: dict[str, Any]) -> list[str]:
     low, high = model["interval"]
+    peak = model["peak_bytes"]
     return [
         str(number),
         f"{100 * model['accuracy']:.2f}",
         f"{100 * low:.2f} to {100 * high:.2f}",
         f"{model['train_s']:.3g}",
         f"{model['us_per_row']:.3g}",
-        "–" if (peak := model["peak_bytes"]) is None else f"{peak / 1e6:.3g}",
+        "–" if peak is None else f"{peak / 1e6:.3g}",
         f"{model['storage_bytes'] / 1e6:.3g}",
     ]

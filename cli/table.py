@@ -158,8 +158,8 @@ def _of_measures(
     from kmaps.bench.records.summary import times_warning
     from kmaps.bench.report.tables import render
 
-    given = tuple(MEASURES) if "all" in measures else measures
-    names = given or shown_of(records).measures(records)
+    named = tuple(MEASURES) if "all" in measures else measures
+    names = named or shown_of(records).measures(records)
     tied = ties(read_correct(results, records))
     rendered = render(records, form, names, together=together, tied=tied)
     warning = times_warning(records, names)

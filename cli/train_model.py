@@ -135,6 +135,11 @@ def model_of_options(
         _refuse(["epsilon"], options, "is only for --regression")
         options.setdefault("loss", "hinge")
         make_coded = CodedSVC
+    if kernel == "linear":
+        raise ConfigError(
+            "--kernel linear: is not an additive kernel with levels; the linear model is --map "
+            "intersection --n-bins 1 here, and LiblinearSVC in Python"
+        )
     if map_text is None:
         _refuse(_EXPONENTIAL_ALONE, options, _FOR_EXPONENTIAL)
         _refuse_map_penalty(options, "the exact kernel")

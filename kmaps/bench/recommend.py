@@ -78,8 +78,8 @@ class Candidate:
     def interval(self) -> tuple[float, float]:
         """95 % interval (Wilson's) of its accuracy on the rows held out, in [0, 1]."""
         n_test, accuracy = self.record["n_test"], self.record["accuracy"]
-        found = binomtest(round(accuracy * n_test), n_test).proportion_ci(method="wilson")
-        return float(found.low), float(found.high)
+        interval = binomtest(round(accuracy * n_test), n_test).proportion_ci(method="wilson")
+        return float(interval.low), float(interval.high)
 
     @property
     def standing(self) -> float:

@@ -196,6 +196,7 @@ def test_what_cannot_be_trained_on():
         f"in.npy old.npz {y}": "old.npz: exists already; choose another name, or pass --force",
         f"in.npy in.npy {y} --force": "in.npy: is the input too; choose another name for OUT",
         f"in.npy m.npz {y} --kernel chi": "unknown kernel 'chi', did you mean 'chi2'? (additive",
+        f"in.npy m.npz {y} --kernel linear": "--kernel linear: ",
         f"in.npy m.npz {y} --map spline --kernel js": "--kernel js: the spline map has no kernel;",
         f"in.npy m.npz {y} --map sign-cauchy": "--map sign-cauchy: has no tables, but training",
         f"in.npy m.npz {y} --kernel exp-js --smooth 0.1": "--smooth: is not for gen",
