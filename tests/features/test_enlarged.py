@@ -22,3 +22,9 @@ def test_patches_are_those_of_the_enlarged_image():
     np.testing.assert_array_equal(found["places"], expected["places"])
     np.testing.assert_allclose(found["descriptors"], expected["descriptors"].astype(int), atol=1)
     assert (of_small.smallest, of_large.smallest) == (4, 16)
+
+
+def test_what_was_kept_before_is_of_the_same_parameters():
+    before, after = (make_feature("phow", {"enlarge": times}) for times in (1, 2))
+    assert before.parameters().keys() == after.parameters().keys() - {"enlarge"}
+    assert before.description().keys() == after.description().keys() - {"enlarge"}

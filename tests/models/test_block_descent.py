@@ -4,6 +4,7 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from kmaps import GeneralizedRBFMap, RandomFeatureSVC
 from kmaps._loops.outputs import STRIP, descend_rows, upper_product
@@ -93,3 +94,9 @@ def test_outputs_in_a_file(stored, monkeypatch):
     monkeypatch.setattr("kmaps.models.mapped_rows.TemporaryFile", lambda: full)
     with pytest.raises(InputError, match=r"^outputs in \S+: .*No space left on device: set TMPDIR"):
         mapped_rows.map_rows(random_map, X, lambda: [X])
+
+
+def test_too_few_passes_are_warned_of(stored):
+    message = "gap is still .* after max_iter=1 passes, above tol=1e-06, in 3 of 3 binary problems"
+    with pytest.warns(ConvergenceWarning, match=message):
+        RandomFeatureSVC("exp-js", M, C=100.0, tol=1e-6, max_iter=1).fit(X, Y)

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from contract import TO_A_TOLERANCE, contract
+from scipy.sparse import csr_matrix
 
-from kmaps import CodedSVC, CodedSVCCV, HomogeneousMap, threads
+from kmaps import CodedSVC, CodedSVCCV, HomogeneousMap, load_model, threads
 from kmaps.models import along_c, choose_along_path, cross_validate
 from kmaps.models.choice import FOLD_TOL
 from kmaps.svm import code_rows
@@ -70,3 +71,20 @@ def test_each_value_starts_where_the_one_before_stopped(monkeypatch):
     with threads(1):
         choose_along_path(CodedSVC(), rows, Y > 0, [4.0, 0.1, 1.0], cv=2)
     assert starts == [True, True] + 4 * [False]
+
+
+def test_codes_labels_and_files(tmp_path):
+    words = np.array(["low", "middle", "high"])[Y]
+    rows = code_rows("chi2", lambda: [X])
+    model, coded, sparse = (
+        CodedSVCCV(C=[0.1, 1.0], probability="sigmoid").fit(samples, words)
+        for samples in (X, rows, csr_matrix(X))
+    )
+    for other in (coded, sparse):
+        np.testing.assert_array_equal(other.predict_proba(X), model.predict_proba(X))
+    np.testing.assert_array_equal(coded.decision_function(rows), model.decision_function(X))
+    model.best_estimator_.save(tmp_path / "m.npz")
+    loaded = load_model(tmp_path / "m.npz")
+    np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+    assert loaded.C == model.C_
+    assert set(model.timings_) == {"convert_s", "choose_s", "train_s"}
