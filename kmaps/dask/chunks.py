@@ -230,9 +230,25 @@ def mapped(
 ) -> Any:
     """Return the results of a function on each block of rows of X, lazily.
 
-    The function takes rows (n, n_features) and returns an array (n, width), or (n,) without a
-    width. The result is a dask array, or a list of delayed arrays for a list of delayed blocks. A
-    different number of features raises InputError.
+    A different number of features raises InputError.
+
+    Parameters
+    ----------
+    X : dask array (n, d), DataFrame, list of delayed blocks, or path
+        The samples, as `BlockwiseSVC.fit` takes them.
+    function : callable
+        It takes rows (m, n_features) and returns an array (m, width), or (m,) without a width.
+    n_features : int
+        The number of features that X must have. It is not checked in a list of delayed blocks.
+    dtype : dtype
+        The dtype of the results, to which each block is converted.
+    width : int or None
+        The number of columns of the results; None: they have one dimension.
+
+    Returns
+    -------
+    dask array, shape (n, width) or (n,), or list of delayed blocks
+        The results; a list for a list.
     """
     X, shape = opened(X), () if width is None else (width,)
     shared = dask.delayed(function, traverse=False, pure=False)  # sent once for all blocks
@@ -271,7 +287,24 @@ class Lazy:
 def joined(
     blocks: Sequence[Delayed], lengths: Sequence[float], dtype: DTypeLike, shape: tuple[int, ...]
 ) -> da.Array:
-    """Return delayed blocks as one array; they have ``lengths`` rows of the given shape."""
+    """Return delayed blocks as one array; they have ``lengths`` rows of the given shape.
+
+    Parameters
+    ----------
+    blocks : sequence of Delayed
+        The blocks, in order, each of which gives an array.
+    lengths : sequence of float
+        The number of rows of each block; NaN where it is not known.
+    dtype : dtype
+        The dtype of all blocks.
+    shape : tuple of int
+        The shape of a row: ``()`` for labels, ``(d,)`` for rows of d values.
+
+    Returns
+    -------
+    dask.array.Array, shape (n, *shape)
+        The array, with a chunk for each block.
+    """
     parts = [
         da.from_delayed(block, (length, *shape), dtype=dtype)
         for block, length in zip(blocks, lengths, strict=True)
@@ -289,5 +322,16 @@ def _called(
 
 
 def kept(blocks: list[Delayed]) -> list[Delayed]:
-    """Let the workers compute blocks once and keep them for all later uses."""
+    """Let the workers compute blocks once and keep them for all later uses.
+
+    Parameters
+    ----------
+    blocks : list of Delayed
+        The blocks. The workers begin at once.
+
+    Returns
+    -------
+    list of Delayed
+        The same blocks, in order, whose values stay with the workers as long as the list lives.
+    """
     return list(dask.persist(*blocks))

@@ -59,14 +59,30 @@ class BlockwiseSVC(Lazy, CodedSVC):
 
     Parameters
     ----------
+    map, C, n_levels, bias, tol, max_iter
+        As in `kmaps.CodedSVC`.
+    warm_start
+        Refused unless it is the default, False.
+    random_state, form
+        As in `kmaps.CodedSVC`.
+    levels, smooth
+        Refused unless they are the defaults, None and 0.
     n_blocks : int or "auto", default="auto"
         The number of blocks of each binary problem. They are made of neighbouring blocks of the
         collection, which therefore limits their number. "auto" is one for every 4 million codes,
         at most 64; with more than 4,096 weights (outputs of the map, of all features), or fewer
         than two rows for each, it is as in `kmaps.CodedSVC`. The model does not depend on the
         number of workers; at most ``n_blocks`` blocks are worked on at a time, each on one thread.
+    penalty
+        Refused unless it is the default, "l2".
+    loss, multiclass, class_weight
+        As in `kmaps.CodedSVC`.
+    calibrate, probability, n_jobs
+        Refused unless they are the defaults, False, None and None.
+    verbose
+        As in `kmaps.CodedSVC`.
     client : distributed.Client, optional
-        By default the current client. `kmaps.CodedSVC` describes the other parameters.
+        By default the current client.
 
     Attributes
     ----------
@@ -109,7 +125,20 @@ class BlockwiseSVC(Lazy, CodedSVC):
 
     @classmethod
     def like(cls, model: CodedSVC, client: Client | None = None) -> "BlockwiseSVC":
-        """Return an unfitted model with the parameters of another model."""
+        """Return an unfitted model with the parameters of another model.
+
+        Parameters
+        ----------
+        model : CodedSVC
+            The model, fitted or not, whose parameters are taken.
+        client : distributed.Client or None, default=None
+            The client that trains; None: the current one.
+
+        Returns
+        -------
+        BlockwiseSVC
+            The model, not fitted.
+        """
         return cls(**model.get_params(deep=False), client=client)
 
     def _check_parameters(self) -> None:
@@ -130,6 +159,8 @@ class BlockwiseSVC(Lazy, CodedSVC):
             Labels, in the blocks of X; a Path names a Zarr folder or a ``.npy`` file, a str a
             column of a DataFrame or a Parquet folder.
 
+        Notes
+        -----
         A lost scheduler, or a task on which one worker after the other is lost, raises
         ConnectionError.
         """
@@ -262,7 +293,17 @@ class BlockwiseSVC(Lazy, CodedSVC):
     def save(
         self, path: str | Path, *, force: bool = False, record: Mapping[str, Any] | None = None
     ) -> None:
-        """Write the model to an ``.npz`` file, as `kmaps.CodedSVC` does."""
+        """Write the model to an ``.npz`` file, as `kmaps.CodedSVC` does.
+
+        Parameters
+        ----------
+        path : str or Path
+            Where the file is written.
+        force : bool, default=False
+            Whether an existing file is replaced; else it raises InputError.
+        record : mapping of str to object, optional
+            How the model was trained, in what JSON can hold, for `kmaps info`.
+        """
         check_is_fitted(self)
         self._plain().save(path, force=force, record=record)
 

@@ -41,9 +41,19 @@ def answering() -> Iterator[None]:
 def connected(cluster: str) -> Iterator[Client]:
     """Connect to a cluster; Dask computes on it inside the block.
 
-    ``cluster`` is the address of a scheduler (``tcp://host:8786``), or ``local:N`` for N worker
-    processes of one thread on this computer, which end with the block. Anything else, no answer,
-    or a worker on another system raises ConfigError; a lost scheduler raises ConnectionError.
+    Another text, no answer, or a worker on another system raises ConfigError; a lost scheduler
+    raises ConnectionError.
+
+    Parameters
+    ----------
+    cluster : str
+        The address of a scheduler (``tcp://host:8786``), or ``local:N`` for N worker processes of
+        one thread on this computer, which end with the block.
+
+    Yields
+    ------
+    distributed.Client
+        The client, which is the current one inside the block.
     """
     local = re.fullmatch(r"local:([1-9]\d*)", cluster)
     if local:
@@ -107,6 +117,21 @@ def called(
     The workers import the function. If a worker is lost, another one calls the function again, as
     often as Dask allows: three times. Errors of the function are raised here; a lost scheduler
     raises ConnectionError. If the generator is closed early, no waiting item is started.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        The client of the cluster.
+    function : callable
+        A function of one argument, an item.
+    items : sequence of object
+        The items, which are sent to the workers.
+
+    Yields
+    ------
+    Called
+        The result of an item with the item's number, or how its workers were lost, in the order in
+        which the items end.
     """
     futures = client.map(partial(_placed, function, platform.system()), items, pure=False)
     numbers = {future.key: number for number, future in enumerate(futures)}

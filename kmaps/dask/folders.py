@@ -22,7 +22,23 @@ FORMATS = (".npy", ".zarr", ".parquet")  # the suffixes of outputs
 
 @dataclass(frozen=True)
 class SharedRows:
-    """Rows in delayed blocks."""
+    """Rows in delayed blocks.
+
+    Parameters
+    ----------
+    name : str
+        The name of the file or folder.
+    blocks : list of Delayed
+        The blocks of rows, in order.
+    lengths : tuple of int
+        The number of rows of each block.
+    n_features : int
+        The number of features, d.
+    columns : list of str or None, default=None
+        The names of the d features; None where they have none.
+    labels : dask.array.Array, shape (n,), or None, default=None
+        The labels from the column of labels; None where there is none.
+    """
 
     name: str  # the file's or folder's name
     blocks: list[Delayed]
@@ -35,8 +51,20 @@ class SharedRows:
 def rows_of(path: str | Path, label_column: str | None = None) -> SharedRows:
     """Return the rows of a ``.npy`` file, a Zarr folder, or a Parquet file or folder.
 
-    ``label_column`` is the column of Parquet that is no feature. A path or column that does not
+    A path or column that does not
     exist, or that has no rows of numbers, raises InputError.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file or folder, which all workers see.
+    label_column : str or None, default=None
+        The column of Parquet that is no feature; None: all columns are features.
+
+    Returns
+    -------
+    SharedRows
+        The rows in delayed blocks, with the labels where there is a ``label_column``.
     """
     found = opened(path)
     if isinstance(found, da.Array):
@@ -61,7 +89,18 @@ def rows_of(path: str | Path, label_column: str | None = None) -> SharedRows:
 
 
 def column_names(path: str | Path) -> list[str] | None:
-    """Return the names of all columns of Parquet; None for rows without names."""
+    """Return the names of all columns of Parquet; None for rows without names.
+
+    Parameters
+    ----------
+    path : str or Path
+        The ``.npy`` file, the Zarr folder, or the Parquet file or folder.
+
+    Returns
+    -------
+    list of str or None
+        The names, in order, the column of labels included; None for ``.npy`` and Zarr.
+    """
     found = opened(path)
     return None if isinstance(found, da.Array) else [str(name) for name in found.columns]
 
@@ -70,6 +109,16 @@ def labels_of(path: str | Path) -> da.Array:
     """Return the labels in a ``.npy`` file, a Zarr folder or a text file.
 
     Anything else raises InputError. This process reads the text file.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file or folder; a text file ends in ``.txt`` or ``.csv``.
+
+    Returns
+    -------
+    dask.array.Array, shape (n,)
+        The labels, numbers or texts.
     """
     if Path(path).suffix in (".txt", ".csv"):
         return da.from_array(read_labels(path))
@@ -80,7 +129,15 @@ def labels_of(path: str | Path) -> da.Array:
 
 
 def check_output(path: str | Path, *, force: bool = False) -> None:
-    """Refuse an output that must not be written or whose name has no known format."""
+    """Refuse an output that must not be written or whose name has no known format.
+
+    Parameters
+    ----------
+    path : str or Path
+        The output, whose name ends in ``.npy``, ``.zarr`` or ``.parquet``.
+    force : bool, default=False
+        Whether an existing file may be replaced. A folder never may.
+    """
     if Path(path).suffix not in FORMATS:
         raise InputError(f"{path}: on a cluster the name of OUT ends in {', '.join(FORMATS)}")
     if Path(path).is_dir():
@@ -101,9 +158,24 @@ def write(
 ) -> None:
     """Let the workers write blocks of rows; the file or folder appears when it is complete.
 
-    Each block is an array (n, width), or (n,) without a width, of ``lengths`` rows. The path ends
-    in ``.npy``, ``.zarr`` or ``.parquet``; the last two are folders, which are never replaced.
-    ``columns`` are the names in Parquet, which gets ``labels`` as one more column, ``label``.
+    Parameters
+    ----------
+    blocks : sequence of Delayed
+        The blocks of rows, in order: each an array (m, width), or (m,) without a width.
+    lengths : sequence of int
+        The number of rows m of each block.
+    path : str or Path
+        The output: a ``.npy`` file, or a ``.zarr`` or ``.parquet`` folder, which is never replaced.
+    dtype : dtype
+        The dtype of all blocks.
+    width : int or None
+        The number of columns; None: the blocks have one dimension.
+    columns : sequence of str
+        The names of the columns in Parquet.
+    labels : dask.array.Array, shape (n,), or None, default=None
+        Labels, which Parquet gets as one more column, ``label``.
+    force : bool, default=False
+        Whether an existing ``.npy`` file is replaced; else it raises InputError.
     """
     shape = () if width is None else (width,)
     Z = joined(blocks, lengths, dtype, shape)

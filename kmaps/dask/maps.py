@@ -18,7 +18,19 @@ from kmaps.validation import refuse_mask
 
 
 class BlockwiseMap(TransformerMixin, BaseEstimator):
-    """A map of kmaps for collections of Dask; ``map_`` is the fitted copy.
+    """A map of kmaps for collections of Dask.
+
+    Parameters
+    ----------
+    map : map
+        A map of kmaps, of which a copy is fitted.
+
+    Attributes
+    ----------
+    map_ : map
+        The fitted copy.
+    n_features_in_ : int
+        The number of features, d.
 
     Examples
     --------
