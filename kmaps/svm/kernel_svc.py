@@ -68,8 +68,8 @@ class KernelSVC(ProbabilisticClassifier):
     kernel : str, default="chi2"
         A kernel of :func:`kmaps.gram`, or ``"precomputed"``: ``fit`` then takes the (n, n) Gram
         matrix, and ``predict`` the (m, n) matrix of new rows and training rows.
-    C, class_weight, probability
-        As in :class:`CodedSVC`. A width that is learnt is learnt from all samples.
+    C
+        As in :class:`CodedSVC`.
     solver : {"smo", "libsvm"}, default="smo"
         "smo" trains on the Gram matrix as it is, in single precision; "libsvm" is LIBSVM, which
         copies it. Both solve the same problems, in steps of the same kind, to the same tolerance.
@@ -89,10 +89,17 @@ class KernelSVC(ProbabilisticClassifier):
         Most steps, ≥ 1; each changes two coefficients. None is LIBSVM's compiled limit, ten million
         or 100 per row; with a number and ``solver="libsvm"``, scikit-learn's build of LIBSVM
         trains, on 8 bytes more per value of the Gram matrix.
-    random_state, n_jobs, verbose
-        The folds of ``probability``; threads for the binary problems, as in
-        :class:`GroupLassoSVC`, each with ``cache_mb``. By default "libsvm" has one
-        thread, "smo" all. ``verbose`` is as in :class:`CodedSVC`.
+    class_weight
+        As in :class:`CodedSVC`.
+    probability : True, {"temperature", "sigmoid", "isotonic"} or None, default=None
+        As in :class:`CodedSVC`. A width that is learnt is learnt from all samples.
+    random_state : int, RandomState or None, default=0
+        Draws the folds of ``probability``.
+    n_jobs : int or None, default=None
+        Threads for the binary problems, each with ``cache_mb``. None: one for "libsvm", and for
+        "smo" as many as `kmaps.threads` says; -1: one per processor.
+    verbose
+        As in :class:`CodedSVC`.
 
     Attributes
     ----------
@@ -226,7 +233,19 @@ class KernelSVC(ProbabilisticClassifier):
         return bool(largest >= (1 - _AT_BOUND) * self.C * self._least_factor)
 
     def prepare_rows(self, matrix: NDArray) -> "Rows":
-        """Return the rows of a Gram matrix (n, n) as `fit` trains on them, or on some of them."""
+        """Return the rows of a Gram matrix (n, n) as `fit` trains on them, or on some of them.
+
+        Parameters
+        ----------
+        matrix : ndarray, shape (n, n)
+            The kernel of each training row with each training row.
+
+        Returns
+        -------
+        GramRows or NodeRows
+            NodeRows, LIBSVM's copy, where ``solver`` is "libsvm"; else GramRows. Either has a
+            ``take``.
+        """
         if self.solver == "libsvm":
             return gram_rows(matrix)
         from kmaps.svm.smo import GramRows
@@ -343,8 +362,17 @@ class KernelSVC(ProbabilisticClassifier):
     ) -> None:
         """Write the model to an ``.npz`` file: support vectors, coefficients and the width.
 
-        ``CodedSVC.save`` describes the arguments. The model of a precomputed kernel, which does
-        not know its support vectors, or of a kernel of the user is refused (ConfigError).
+        The model of a precomputed kernel, which does not know its support vectors, or of a kernel
+        of the user is refused (ConfigError).
+
+        Parameters
+        ----------
+        path : str or Path
+            Where the file is written.
+        force : bool, default=False
+            Whether an existing file is replaced; else it raises InputError.
+        record : mapping of str to object, optional
+            How the model was trained, in what JSON can hold, for `kmaps info`.
         """
         from kmaps.svm.model_file import matrix_arrays, write_model  # training does not need it
 
@@ -365,14 +393,36 @@ class KernelSVC(ProbabilisticClassifier):
 
     @classmethod
     def load(cls, path: str | Path) -> "KernelSVC":
-        """Return a model that :meth:`save` wrote, ready to predict, as ``CodedSVC.load`` does."""
+        """Return a model that :meth:`save` wrote, ready to predict, as ``CodedSVC.load`` does.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        KernelSVC
+            The fitted model.
+        """
         from kmaps.svm.model_file import ModelFile
 
         return cls.from_file(ModelFile(path))
 
     @classmethod
     def from_file(cls, file: "ModelFile") -> "KernelSVC":
-        """Return the model in an opened file, as :meth:`load` does."""
+        """Return the model in an opened file, as :meth:`load` does.
+
+        Parameters
+        ----------
+        file : ModelFile
+            The opened file, whose content is checked as it is taken.
+
+        Returns
+        -------
+        KernelSVC
+            The fitted model.
+        """
         from kmaps.svm.model_file import csr_or_dense, n_rows
         from kmaps.svm.reduction import count_problems, read_curves
 

@@ -72,7 +72,7 @@ class LiblinearSVC(LinearClassifier):
 
     Parameters
     ----------
-    C, multiclass, bias, class_weight, probability, verbose
+    C
         As in :class:`CodedSVC`.
     penalty : {"l2", "l1"}, default="l2"
         ``"l1"`` gives sparse weights; with ``loss="hinge"`` it is not available.
@@ -81,14 +81,20 @@ class LiblinearSVC(LinearClassifier):
         300 passes, which the dual of the hinge reaches on MNIST for C >= 1. The hinge is solved in
         the dual (LIBLINEAR's solver 3), l2 squared hinge and logistic in the primal (2 and 0: no
         random order), l1 by coordinate descent and by GLMNET (5 and 6).
+    multiclass, bias
+        As in :class:`CodedSVC`.
     tol : float or None, default=None
         LIBLINEAR's stopping tolerance; None is 0.01 (hinge), 1e-3 (l1 squared hinge) or 1e-4.
     max_iter : int or None, default=None
         Most passes over the samples, ≥ 1. None is LIBLINEAR's compiled limit, 300 for hinge and
         1000 for the others; with a number, scikit-learn's build of LIBLINEAR trains.
+    class_weight, probability
+        As in :class:`CodedSVC`.
     random_state : int, RandomState or None, default=0
         Seeds C's ``rand`` before each binary problem: the same seed gives the same bits. Also draws
         the folds of ``probability``.
+    verbose
+        As in :class:`CodedSVC`.
 
     Attributes
     ----------
@@ -174,7 +180,13 @@ class LiblinearSVC(LinearClassifier):
         return self
 
     def check_parameters(self) -> _Solver:
-        """Raise ConfigError for a parameter out of range; return which of LIBLINEAR's solvers."""
+        """Raise ConfigError for a parameter out of range; return which of LIBLINEAR's solvers.
+
+        Returns
+        -------
+        _Solver
+            The number of the solver in LIBLINEAR, and its default ``tol``.
+        """
         check_loss(self, "LiblinearSVC", _SOLVERS, self.penalty)
         check_choice("multiclass", self.multiclass, REDUCTIONS)
         check_positive("tol", self.tol, or_none=True)

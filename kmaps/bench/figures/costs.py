@@ -74,11 +74,37 @@ class FrontDisplay:
         quality: str = "accuracy",
         ax: Axes | None = None,
     ) -> "FrontDisplay":
-        """Draw records, as ``kmaps run`` writes them, and return the display."""
+        """Draw records, as ``kmaps run`` writes them, and return the display.
+
+        Parameters
+        ----------
+        records : sequence of Record
+            Records of a run, one for each row and split or draw.
+        cost, quality : str, default="time" and "accuracy"
+            Measures of ``kmaps table``: the horizontal and the vertical axis.
+        ax : matplotlib.axes.Axes, optional
+            The axes to draw in. By default they are new.
+
+        Returns
+        -------
+        FrontDisplay
+            The drawn display, with the names of its rows.
+        """
         return cls(points_of(records, [quality, cost]), cost, quality).plot(ax).name()
 
     def plot(self, ax: Axes | None = None) -> "FrontDisplay":
-        """Draw the rows into an axes, by default a new one."""
+        """Draw the rows into an axes, by default a new one.
+
+        Parameters
+        ----------
+        ax : matplotlib.axes.Axes or None, default=None
+            The axes to draw in; None: new ones.
+
+        Returns
+        -------
+        FrontDisplay
+            The display itself.
+        """
         self.ax_ = ax = style.one_axes() if ax is None else ax
         shown = [point for point in self.points if self.cost in point.values]
         unbeaten = front(shown, self.cost, self.quality)
@@ -112,7 +138,13 @@ class FrontDisplay:
         return self
 
     def name(self) -> "FrontDisplay":
-        """Name every row at the right end of the axes, as high as it is, and lead to its point."""
+        """Name every row at the right end of the axes, as high as it is, and lead to its point.
+
+        Returns
+        -------
+        FrontDisplay
+            The display itself. It must have been drawn by :meth:`plot`.
+        """
         limits = self.ax_.get_xlim()
         ends = []
         for point in self.points:

@@ -42,17 +42,6 @@ class CodedSVC(StreamedClassifier):
         or not (a copy is fitted to X): the model is linear in the map's features of the levels.
     C : float, default=1.0
         Weight of the loss against the penalty.
-    penalty : {"l2", "l1"}, default="l2"
-        ``"l2"``: half the squared norm, as in kernel machines. ``"l1"``: the sum of the norms of
-        all features' functions (and of the intercept's weight), each in the norm of its kernel,
-        which drops features as a whole (a group lasso, as in SpAM); for the hinges, in form
-        ``"low-rank"``. Its time grows with the cube of the columns kept, and ``max_iter``
-        counts its rounds.
-    loss : {"hinge", "squared_hinge", "logistic"}, default="hinge"
-        The hinge is solved fastest and is the loss of `KernelSVC`; the squared hinge is the
-        default of LIBLINEAR and `LiblinearSVC`. ``"logistic"`` is logistic regression.
-    multiclass : {"ovr", "ovo"}, default="ovr"
-        One-vs-rest or one-vs-one.
     n_levels : int, default=256
         Levels of a feature, from 2 to 256; values go to the nearest one. The levels are the
         distinct training values, if all features together have no more; else `kmaps.Quantizer`
@@ -67,6 +56,39 @@ class CodedSVC(StreamedClassifier):
     max_iter : int, default=1000
         Most passes; a pass evaluates as many samples as there are, some perhaps repeatedly. A step
         of Newton's method takes three: scores, sums, and second derivatives.
+    warm_start : bool, default=False
+        Start from the dual variables of the last fit (l1: from its weights): for a path of growing
+        C on the same samples.
+    random_state : int, RandomState or None, default=0
+        Order of the samples. The same number gives the same model, on any number of threads.
+    form : {"auto", "low-rank", "full", "local", "two-level"}, default="auto"
+        The solver's variables: r columns of a table; the value of the function at each level;
+        the weights of local B-splines (`SplineMap` only); the function's values at the ends of
+        blocks of levels, and between them (kernels like intersection only). All forms give the
+        same model; ``"auto"`` takes the form with the cheapest look-ups.
+    levels : array-like, shape (L,), (1, L) or (d, L), optional
+        With these levels X must be codes of them, uint8. A map must then be fitted.
+    smooth : float, default=0.0
+        Price of curvature, ≥ 0: the penalty gets smooth / 2 times the integral of the squared
+        second derivative of every feature's function, over its range scaled to 0 … 1. For the
+        forms ``"low-rank"`` and ``"full"``.
+    n_blocks : int or "auto", default=1
+        Number of blocks of a binary problem's samples, as on the computers of a cluster
+        (:class:`kmaps.dask.BlockwiseSVC`). All descend at once, and their changes are added
+        (CoCoA+). More blocks need more passes. "auto" is one below 16 million codes, then two; from
+        4 thousand million on, one for every 2 thousand million. The model depends on the number of
+        blocks, within ``tol``. With ``penalty="l1"`` there is one.
+    penalty : {"l2", "l1"}, default="l2"
+        ``"l2"``: half the squared norm, as in kernel machines. ``"l1"``: the sum of the norms of
+        all features' functions (and of the intercept's weight), each in the norm of its kernel,
+        which drops features as a whole (a group lasso, as in SpAM); for the hinges, in form
+        ``"low-rank"``. Its time grows with the cube of the columns kept, and ``max_iter``
+        counts its rounds.
+    loss : {"hinge", "squared_hinge", "logistic"}, default="hinge"
+        The hinge is solved fastest and is the loss of `KernelSVC`; the squared hinge is the
+        default of LIBLINEAR and `LiblinearSVC`. ``"logistic"`` is logistic regression.
+    multiclass : {"ovr", "ovo"}, default="ovr"
+        One-vs-rest or one-vs-one.
     class_weight : dict, "balanced" or None, default=None
         Factor on C for each class; in one-vs-rest only on the class's own side, as in LIBLINEAR.
         "balanced" gives every class the same sum of sample weights.
@@ -79,28 +101,6 @@ class CodedSVC(StreamedClassifier):
         errors of 0.02 on digits, 0.07 by sigmoids, 0.04 by isotonic regression), by
         Platt's sigmoid of each class, or by isotonic regression, which needs some thousand samples.
         The levels and the map are learnt from all samples.
-    warm_start : bool, default=False
-        Start from the dual variables of the last fit (l1: from its weights): for a path of growing
-        C on the same samples.
-    random_state : int, RandomState or None, default=0
-        Order of the samples. The same number gives the same model, on any number of threads.
-    n_blocks : int or "auto", default=1
-        Number of blocks of a binary problem's samples, as on the computers of a cluster
-        (:class:`kmaps.dask.BlockwiseSVC`). All descend at once, and their changes are added
-        (CoCoA+). More blocks need more passes. "auto" is one below 16 million codes, then two; from
-        4 thousand million on, one for every 2 thousand million. The model depends on the number of
-        blocks, within ``tol``. With ``penalty="l1"`` there is one.
-    form : {"auto", "low-rank", "full", "local", "two-level"}, default="auto"
-        The solver's variables: r columns of a table; the value of the function at each level;
-        the weights of local B-splines (`SplineMap` only); the function's values at the ends of
-        blocks of levels, and between them (kernels like intersection only). All forms give the
-        same model; ``"auto"`` takes the form with the cheapest look-ups.
-    levels : array-like, shape (L,), (1, L) or (d, L), optional
-        With these levels X must be codes of them, uint8. A map must then be fitted.
-    smooth : float, default=0.0
-        Price of curvature, ≥ 0: the penalty gets smooth / 2 times the integral of the squared
-        second derivative of every feature's function, over its range scaled to 0 … 1. For the
-        forms ``"low-rank"`` and ``"full"``.
     n_jobs : int or None, default=None
         Threads for the binary problems, one for each. None: as many as `kmaps.threads` says, -1:
         one per processor.
@@ -270,7 +270,23 @@ class CodedSVC(StreamedClassifier):
     def solve_sparse_problem(
         self, training: CodedRows, problem: BinaryProblem, start: NDArray | None
     ) -> CodedSolution:
-        """Solve a problem on the codes with the penalty l1 and the present C."""
+        """Solve a problem on the codes with the penalty l1 and the present C.
+
+        Parameters
+        ----------
+        training : CodedRows
+            The samples as codes, in the form ``"low-rank"``.
+        problem : BinaryProblem
+            The problem, whose rows are rows of the codes, as `problems_of` returns it.
+        start : ndarray of float64 or None
+            ``alpha`` of the solution from which to start, here weights. None, or another number of
+            weights than the problem has, starts at zero.
+
+        Returns
+        -------
+        CodedSolution
+            The weights, the objective and the relative duality gap; its ``passes`` are rounds.
+        """
         from kmaps.svm.coded.sparse import solve_sparse  # most models do not need it
 
         return solve_sparse(
@@ -287,17 +303,58 @@ class CodedSVC(StreamedClassifier):
     def problems_of(
         self, training: CodedRows, y: ArrayLike, sample_weight: ArrayLike
     ) -> list[BinaryProblem]:
-        """Learn ``classes_``; return the binary problems, whose rows are the rows of the codes."""
+        """Learn ``classes_``; return the binary problems, whose rows are the rows of the codes.
+
+        Parameters
+        ----------
+        training : CodedRows
+            n samples as codes.
+        y : array-like, shape (n,)
+            Labels, numbers or strings, of at least two classes.
+        sample_weight : array-like, shape (n,), or None
+            Factor on C for each sample, ≥ 0; None: all count once.
+
+        Returns
+        -------
+        list of BinaryProblem
+            P problems, in the order of the columns of scores.
+        """
         labels = self._check_prepared(training, y, sample_weight)
         return _on_codes(list(self._problems(labels)), training)
 
     def task_of(self, problem: BinaryProblem, norms: NDArray[np.float64]) -> Task:
-        """State a problem on the codes with the present C; ``norms`` are the norms of all rows."""
+        """State a problem on the codes with the present C; ``norms`` are the norms of all rows.
+
+        Parameters
+        ----------
+        problem : BinaryProblem
+            The problem, whose rows are rows of the codes, as `problems_of` returns it.
+        norms : ndarray of float64, shape (n,)
+            The kernel of each row of the codes with itself.
+
+        Returns
+        -------
+        Task
+            The members, signs, costs, loss and bias, as coordinate descent takes them.
+        """
         costs = self.C * problem.factors
         return make_task(problem.rows, problem.signs, norms, costs, self._loss, self.bias)
 
     def log_odds_of(self, problem: BinaryProblem, solution: CodedSolution) -> tuple[float, float]:
-        """Return slope and shift that turn the scores of a solved problem into log-odds."""
+        """Return slope and shift that turn the scores of a solved problem into log-odds.
+
+        Parameters
+        ----------
+        problem : BinaryProblem
+            The problem, with m rows.
+        solution : CodedSolution
+            Its solution, with the margins (m,) of its rows.
+
+        Returns
+        -------
+        tuple of (float, float)
+            Slope a and shift b; a · score + b are the log-odds of the positive side.
+        """
         return logistic_fit(problem.signs * solution.margins, problem.signs > 0, problem.factors)
 
     def decision_function(self, X: ArrayLike | CodedRows) -> NDArray:

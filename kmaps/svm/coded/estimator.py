@@ -51,7 +51,29 @@ _NOTHING = np.empty(0)
 
 @dataclass(eq=False, repr=False)
 class CodedEstimator(Learner):
-    """A model on codes. A kind of it states its problems, :meth:`_task`, and names them."""
+    """A model on codes. A kind of it states its problems, :meth:`_task`, and names them.
+
+    Parameters
+    ----------
+    map : {"chi2", "intersection", "js", "hellinger"}, callable or map, default="chi2"
+        The name of a kernel, a scalar kernel ``k(x, y)``, or an additive map.
+    n_levels : int, default=256
+        Most levels of a feature, from 2 to 256.
+    bias : float, default=1.0
+        Value of a constant feature, whose weight gives the intercept; 0 for none.
+    tol : float, default=1e-4
+        Relative duality gap at which to stop.
+    max_iter : int, default=1000
+        Most passes over the samples.
+    warm_start : bool, default=False
+        Start from the dual variables of the last fit.
+    random_state : int, RandomState or None, default=0
+        Order of the samples.
+    form : {"auto", "low-rank", "full", "local", "two-level"}, default="auto"
+        The solver's variables. All forms give the same model.
+    levels : array-like, shape (L,), (1, L) or (d, L), optional
+        With these levels X must be codes of them, uint8. A map must then be fitted.
+    """
 
     map: Tabulated | ScalarKernel | str = "chi2"
     _: KW_ONLY
@@ -96,7 +118,17 @@ class CodedEstimator(Learner):
     def prepare_rows(self, source: BlockSource) -> CodedRows:
         """Turn samples that may be larger than memory into codes, which :meth:`fit` trains on.
 
-        ``source`` is a :class:`BlockSource`, such as `kmaps.io.LabelledRows`.
+        Parameters
+        ----------
+        source : BlockSource
+            The samples (n, d), in blocks of rows, such as `kmaps.io.LabelledRows`. Its sample is
+            read where the map learns from data.
+
+        Returns
+        -------
+        CodedRows
+            The n samples as codes, with a fitted copy of the map. ``levels`` must not be set, and
+            raise ConfigError.
         """
         self._check_parameters()
         if self.levels is not None:
@@ -236,7 +268,19 @@ class CodedEstimator(Learner):
         return primal
 
     def check_samples(self, X: ArrayLike) -> Any:
-        """Return samples as predictions are made of, or raise InputError."""
+        """Return samples as predictions are made of, or raise InputError.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix, shape (n, d)
+            Values of the features; where ``levels`` were set, codes of them.
+
+        Returns
+        -------
+        ndarray or CSR, shape (n, d)
+            The samples in float64, float32 or uint8 (any dtype where ``levels`` were set). NaN,
+            infinity or another number of features than in ``fit`` raise InputError.
+        """
         check_is_fitted(self)
         with input_errors():
             return validate_data(self, X, reset=False, **self._checks)
@@ -283,7 +327,20 @@ class CodedEstimator(Learner):
         return self.model_.baseline
 
     def plot_function(self, feature: int | str, *, ax: Any = None) -> "FunctionDisplay":
-        """Draw the function that a feature adds to the scores, by default in new axes."""
+        """Draw the function that a feature adds to the scores, by default in new axes.
+
+        Parameters
+        ----------
+        feature : int or str
+            The feature's number, from 0 on, or its name.
+        ax : matplotlib.axes.Axes, optional
+            The axes to draw in. By default they are new.
+
+        Returns
+        -------
+        FunctionDisplay
+            The drawn function, with its axes.
+        """
         from kmaps.displays import FunctionDisplay
 
         return FunctionDisplay.from_estimator(self, feature, ax=ax)
@@ -291,10 +348,20 @@ class CodedEstimator(Learner):
     def function(self, feature: int | str) -> FeatureFunction:
         """Return the function that a feature adds to the scores, on its levels.
 
-        The feature is a number, or a name if the training samples came with names. The scores of a
-        sample are ``baseline_`` plus the values of all features, each on the level nearest to the
-        sample's: a column for each class in one-vs-rest, for each pair in one-vs-one, and one for
-        two classes or a regression.
+        The scores of a sample are ``baseline_`` plus the values of all features, each on the level
+        nearest to the sample's: a column for each class in one-vs-rest, for each pair in
+        one-vs-one, and one for two classes or a regression.
+
+        Parameters
+        ----------
+        feature : int or str
+            The feature's number, from 0 on, or its name, if the training samples came with names.
+            An unknown one raises ConfigError.
+
+        Returns
+        -------
+        FeatureFunction
+            The name of the feature, its levels (l,), and the values (l, P) of the function there.
 
         Examples
         --------
@@ -327,8 +394,14 @@ class CodedEstimator(Learner):
     ) -> None:
         """Write the model to an ``.npz`` file, which takes its name once it is complete.
 
-        An existing file is replaced by ``force`` only, and raises InputError otherwise. ``record``
-        says how the model was trained, in what JSON can hold, for `kmaps info`.
+        Parameters
+        ----------
+        path : str or Path
+            Where the file is written.
+        force : bool, default=False
+            Whether an existing file is replaced; else it raises InputError.
+        record : mapping of str to object, optional
+            How the model was trained, in what JSON can hold, for `kmaps info`.
         """
         check_is_fitted(self)
         parameters = {name: getattr(self, name) for name in self._stored}
@@ -350,12 +423,33 @@ class CodedEstimator(Learner):
 
         It has those parameters that are numbers and words; ``map`` is the text of the map. A file
         that is missing, damaged, no model, or of another version or estimator raises InputError.
+
+        Parameters
+        ----------
+        path : str or Path
+            The file.
+
+        Returns
+        -------
+        CodedEstimator
+            The fitted model.
         """
         return cls.from_file(ModelFile(path))
 
     @classmethod
     def from_file(cls: type[Model], file: ModelFile) -> Model:
-        """Return the model in an opened file, as :meth:`load` does."""
+        """Return the model in an opened file, as :meth:`load` does.
+
+        Parameters
+        ----------
+        file : ModelFile
+            The opened file, whose content is checked as it is taken.
+
+        Returns
+        -------
+        CodedEstimator
+            The fitted model.
+        """
         file.check_estimator(cls)
         file.check_parameters(cls._stored)
         model = cls(**file.parameters)

@@ -141,17 +141,21 @@ class CodedSVR(CodedRegressor):
 
     Parameters
     ----------
-    map, n_levels, tol, max_iter, warm_start, random_state, form, levels
+    map
         As in :class:`CodedSVC`.
     C : float, default=1.0
         Weight of the loss against the penalty.
+    n_levels
+        As in :class:`CodedSVC`.
+    bias : float, default=1.0
+        Value of a constant feature whose weight, regularised like the others, is added to the
+        targets' mean to make the intercept. 0: the intercept is their mean.
+    tol, max_iter, warm_start, random_state, form, levels
+        As in :class:`CodedSVC`.
     epsilon : float, default=0.1
         Largest error without cost, in the units of the targets.
     loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
         The part of an error beyond epsilon, or its square.
-    bias : float, default=1.0
-        Value of a constant feature whose weight, regularised like the others, is added to the
-        targets' mean to make the intercept. 0: the intercept is their mean.
 
     Attributes
     ----------
@@ -206,9 +210,11 @@ class CodedRidge(CodedRegressor):
 
     Parameters
     ----------
+    map
+        As in :class:`CodedSVR`.
     alpha : float, default=1.0
         Weight of the penalty against the loss.
-    map, n_levels, bias, tol, max_iter, warm_start, random_state, form, levels
+    n_levels, bias, tol, max_iter, warm_start, random_state, form, levels
         As in :class:`CodedSVR`.
 
     Attributes

@@ -33,19 +33,28 @@ class GroupLassoSVC(LinearClassifier):
 
     Parameters
     ----------
-    C, multiclass, bias, class_weight, probability, random_state, verbose
-        As in :class:`CodedSVC`; the weight of the bias is penalised as a group.
+    C
+        As in :class:`CodedSVC`.
     loss : {"squared_hinge", "hinge"}, default="squared_hinge"
         The hinge is eq. 18 as printed; the squared hinge is the default because it is smooth and
         takes fewer rounds.
     group_size : int, default=2
         Features per group; the last group has fewer when it does not divide their number.
+    multiclass
+        As in :class:`CodedSVC`.
+    bias : float, default=1.0
+        Value of a constant feature, whose weight gives the intercept and is penalised as a group.
+        0 for no intercept.
     tol : float, default=1e-3
         Relative duality gap at which to stop.
     max_iter : int, default=500
         Most rounds.
+    class_weight, probability, random_state
+        As in :class:`CodedSVC`.
     n_jobs : int or None, default=None
         Threads for the binary problems. None: one, for comparable times; -1: one per processor.
+    verbose
+        As in :class:`CodedSVC`.
 
     Attributes
     ----------
