@@ -36,7 +36,7 @@ from kmaps.maps import MAPS  # noqa: E402
 PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "experiments" / "README.md"]
 COMMAND = re.compile(r"`kmaps ([a-z]+[^`]*)`|^ {4,}(?:\S+/)?kmaps (.*)$", re.MULTILINE)
 ENTRY_POINTS = ("kmaps.maps", "kmaps.kinds")  # groups of entry points, in pyproject.toml
-ON_THE_INDEX = re.compile(r"pip install (-\S+ )*['\"]?kmaps\b|\bkmaps\[")
+ON_THE_INDEX = re.compile(r"pip install (-\S+ )*['\"]?kmaps\b|(?<![\w/])kmaps\[")
 LOCKED = re.compile(r"^([a-z0-9-]+)==(\S+) \\\n((?: +--hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", re.M)
 
 
