@@ -6,6 +6,7 @@ far larger than all others of its column is refused, because levels, widths and 
 
 from collections.abc import Sequence
 from math import lgamma, log
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -259,7 +260,7 @@ class _Sample:
         """Return the median size of each column's non-zero values; 0 where all are zero."""
         if not self._rows:
             return np.zeros(1)
-        X: AnyMatrix = self._rows[0]
+        X: Any = self._rows[0]
         medians = np.zeros(X.shape[1])
         if issparse(X):
             by_column = X.tocsc()

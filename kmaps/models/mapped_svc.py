@@ -85,7 +85,11 @@ class MappedSVC(_Shared, ProbabilisticClassifier):
     sigma_: float
 
     _stored: ClassVar[tuple[str, ...]]  # the parameters in files
-    _check_stored: ClassVar[Callable[[Any], None]]  # refuses one of them out of range
+
+    @staticmethod
+    @abstractmethod
+    def _check_stored(parameters: Any) -> None:
+        """Refuse a parameter of the files that is out of range."""
 
     @abstractmethod
     def _make_map(self) -> Any:
