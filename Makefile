@@ -66,6 +66,7 @@ lint: $(VENV)/.installed ## Check format, style and types
 	$(BIN)/mypy
 	$(BIN)/codespell
 	$(BIN)/python tools/check_documents.py
+	$(BIN)/python tools/check_docstrings.py
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.gitlab-ci .gitlab-ci.yml
 
