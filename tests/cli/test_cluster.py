@@ -69,7 +69,7 @@ def test_rows_are_mapped_as_in_one_process(address, form):
 
 @pytest.mark.parametrize("form", ["npy", pytest.param("zarr", marks=pytest.mark.slow), "parquet"])
 def test_training_and_prediction(address, form):
-    options = ["-C", "0.1", "--tol", "1e-3"]
+    options = ["-C", "0.1", "--tol", "1e-4"]
     labels = ["--label-column", "kind"] if form == "parquet" else ["--labels", f"labels.{form}"]
     rows, there = f"rows.{form}", ["--cluster", address]
     told = kmaps("train", rows, "there.npz", *labels, *options, *there).stdout

@@ -27,7 +27,7 @@ def test_each_stage_has_its_own_time(monkeypatch, costs):
 
     monkeypatch.setattr(CodedSVC, "prepare_rows", taking(3, CodedSVC.prepare_rows))
     monkeypatch.setattr(training, "_choose_c", taking(100, training._choose_c))
-    monkeypatch.setattr(training, "_fit", taking(7, training._fit))
+    monkeypatch.setattr(training, "fit_and_warn", taking(7, training.fit_and_warn))
     facts = train_model(CodedSVC(), SOURCE, costs, hold_out=0.2, clock=lambda: now[0])
     assert (facts["code_s"], facts["cv_s"], facts["train_s"]) == (3, 100, 7)
     assert (facts["rows"], facts["hold_out"]["rows"], facts["classes"]) == (72, 18, 2)

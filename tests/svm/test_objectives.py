@@ -151,9 +151,11 @@ def weighed(model, column, X, Z, kernel, shift):
         of_known = kmaps.gram(known, kernel=model.kernel, sigma=model.sigma_)
         scores = kmaps.gram(X, known, kernel=model.kernel, sigma=model.sigma_) @ dual
         return dual @ of_known @ dual / 2, scores + model.intercept_[column]
-    scores = Z @ model.coef_[column] + model.intercept_[column]
+    of_outputs = isinstance(model, kmaps.LandmarkSVC | kmaps.RandomFeatureSVC)
+    weights = (model.map_coef_ if of_outputs else model.coef_)[column]
+    scores = Z @ weights + model.intercept_[column]
     constant = model.intercept_[column] / model.bias if model.bias else 0.0
-    w = np.append(model.coef_[column], constant)
+    w = np.append(weights, constant)
     if isinstance(model, kmaps.GroupLassoSVC):
         starts = [*range(0, len(w) - 1, model.group_size), len(w) - 1]
         return np.sqrt(np.add.reduceat(w**2, starts)).sum(), scores
