@@ -116,7 +116,7 @@ def test_what_every_change_may_break_passes_with_the_recipes(changed):
     )
 
 
-@pytest.mark.slow  # next to the test above, which runs what a recipe breaks most likely
+@pytest.mark.soak  # all tests once more: make test-recipes
 def test_all_tests_pass_with_the_recipes(tmp_path):
     with changed_package(tmp_path):
         source = tmp_path / "source"
