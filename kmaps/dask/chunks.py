@@ -302,7 +302,7 @@ def joined(
 
     Returns
     -------
-    dask.array.Array, shape (n, *shape)
+    dask.array.Array, shape ``(n, *shape)``
         The array, with a chunk for each block.
     """
     parts = [

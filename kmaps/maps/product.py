@@ -118,7 +118,7 @@ class ProductMap(DenseMap):
         Returns
         -------
         Tensor
-            The outputs (n, n_outputs_) in the type of ``x``, of bytes in that of the graph.
+            The outputs ``(n, n_outputs_)`` in the type of ``x``, of bytes in that of the graph.
         """
         from kmaps.onnx_graph import add_step
 

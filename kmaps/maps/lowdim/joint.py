@@ -99,7 +99,7 @@ class JointMap(DenseMap):
         Returns
         -------
         Tensor
-            The outputs (n, n_outputs_) in the type of ``x``, of bytes in that of the graph.
+            The outputs ``(n, n_outputs_)`` in the type of ``x``, of bytes in that of the graph.
         """
         self.describe_in(graph)
         x = graph.floats(x)
