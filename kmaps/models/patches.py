@@ -104,7 +104,7 @@ class PositionAngleMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return self
 
     def transform(self, X: ArrayLike) -> NDArray:
-        """Describe patches as (n, n_outputs_), in the dtype of X."""
+        """Describe patches as ``(n, n_outputs_)``, in the dtype of X."""
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
         out = np.empty((len(X), self.n_outputs_), X.dtype)
