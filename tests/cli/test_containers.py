@@ -24,6 +24,7 @@ class Container:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.variables: dict[str, str] = {}
         ignored = shutil.ignore_patterns("__pycache__")
         for name in ("kmaps", "cli", "datasets", "experiments"):
             shutil.copytree(ROOT / name, folder / "site" / name, ignore=ignored)
@@ -42,6 +43,7 @@ class Container:
             "PYTHONDONTWRITEBYTECODE": "1",
             "TMPDIR": str(self.folder / "tmp"),
             "HOME": "/nonexistent",
+            **self.variables,
         }
         before = NOBODY if user == "nobody" else []
         return subprocess.run(
@@ -92,6 +94,9 @@ def test_the_recipe_of_the_page(container):
     for line in RECIPE.splitlines():
         if line.startswith("USER "):
             user = line.split()[1]
+        if line.startswith("ENV "):
+            name, _, value = line.split()[1].partition("=")
+            container.variables[name] = value
         words = shlex.split(line)
         if words[:2] == ["RUN", "kmaps"]:
             done = container.run(words[2:], user)
