@@ -48,14 +48,20 @@ def test_what_no_test_notices_needs_a_reason(tree, tmp_path_factory, monkeypatch
     assert all(other_test in again[one] for one in tried[1:]), "caught by what is gone"
 
     row = {"module": "clamp", "line": LINE, "becomes": same.becomes, "reason": "equal at 3"}
+    survivor, equivalent = row | {"equivalent": "no"}, row | {"equivalent": "yes"}
     caught |= {mutant(f"{LINE} + {k}"): TEST for k in range(6)}
-    assert mutants.report(caught, [row]) == 0
-    assert "  equal at 3\n10 mutants: 9 caught, 1 survivors, 0 of" in capsys.readouterr().out
-    assert mutants.report(caught, []) == mutants.report(caught, [row, row | {"line": "x"}]) == 1
+    assert mutants.report({"clamps": caught}, [survivor]) == 0
+    printed = capsys.readouterr().out
+    assert "  equal at 3\nclamps: 9 caught / 10 tried / 0 equivalent\n" in printed
+    for reasons in ([], [survivor, survivor | {"line": "x"}]):
+        assert mutants.report({"clamps": caught}, reasons) == 1
     printed = capsys.readouterr().out
     assert "NO REASON" in printed
     assert "STALE, a reason for no survivor: clamp x" in printed
-    assert mutants.report({same: "", other: TEST}, [row]) == 1, "too few are caught"
+    few = {"clamps": {same: "", other: TEST}}
+    assert mutants.report(few, [survivor]) == 1, "too few are caught"
+    assert mutants.report(few, [equivalent]) == 0, "no test can catch an equivalent one"
+    assert "clamps: 1 caught / 2 tried / 1 equivalent\n" in capsys.readouterr().out
 
 
 def test_a_sample_is_of_what_means_something_else_and_stays_when_lines_are_added(tree):

@@ -2,7 +2,8 @@
 
 A seeded sample of changes in each of some packages. Each change is made in a copy of the tree, and
 a test of its package must fail. A survivor without a reason in `reasons.csv` is a failure, as is a
-reason there for no survivor. What was tried is kept in ``build/mutants`` until the modules of the
+reason there for no survivor; of the changes that are not marked there as equivalent, at least
+`LEAST_CAUGHT` must be caught. What was tried is kept in ``build/mutants`` until the modules of the
 package change: an interrupted run goes on where it was, and after a change of tests only those
 changes of the code are tried again that a test caught which is no longer there as it was.
 """
@@ -225,22 +226,37 @@ def _caught_by(tree: Path, mutant: Mutant, chosen: list[str], log: Path, number:
         os.utime(path, (modified_s, modified_s))
 
 
-def report(caught: dict[Mutant, str], reasons: list[dict[str, str]]) -> int:
-    """Print the survivors with their reasons, and how many there are; return an exit code."""
-    reason_of = {(row["module"], row["line"], row["becomes"]): row["reason"] for row in reasons}
-    survivors = [mutant for mutant, test in caught.items() if not test]
-    changes = [(name_of(mutant.module), mutant.line, mutant.becomes) for mutant in survivors]
-    for mutant, change in zip(survivors, changes, strict=True):
-        reason = reason_of.get(change, "NO REASON: write a test that notices it")
-        print(f"{mutant.module}:{mutant.lines[0]}\n  {mutant.line}\n  {mutant.becomes}\n  {reason}")
-    stale = reason_of.keys() - set(changes)
-    missing = sum(change not in reason_of for change in changes)
+def report(outcomes: dict[str, dict[Mutant, str]], reasons: list[dict[str, str]]) -> int:
+    """Print the survivors with their reasons and the counts of each stratum; return an exit code.
+
+    Equivalent mutants, which do what the code does, do not count: no test could notice them.
+    """
+    reason_of = {(row["module"], row["line"], row["becomes"]): row for row in reasons}
+    lines = []
+    survived = set()
+    n_required = n_caught = 0
+    for stratum, caught in outcomes.items():
+        survivors = [mutant for mutant, test in caught.items() if not test]
+        n_equivalent = 0
+        for mutant in survivors:
+            change = name_of(mutant.module), mutant.line, mutant.becomes
+            survived.add(change)
+            row = reason_of.get(change)
+            n_equivalent += row is not None and row["equivalent"] == "yes"
+            print(f"{mutant.module}:{mutant.lines[0]}\n  {mutant.line}\n  {mutant.becomes}")
+            print(f"  {row['reason'] if row else 'NO REASON: write a test that notices it'}")
+        n_caught += len(caught) - len(survivors)
+        n_required += len(caught) - n_equivalent
+        counts = len(caught) - len(survivors), len(caught), n_equivalent
+        lines.append("{}: {} caught / {} tried / {} equivalent".format(stratum, *counts))
+    stale = reason_of.keys() - survived
+    missing = survived - reason_of.keys()
     for change in sorted(stale):
         print("STALE, a reason for no survivor:", *change)
-    n_caught = len(caught) - len(survivors)
-    print(f"{len(caught)} mutants: {n_caught} caught, {len(survivors)} survivors,", end=" ")
-    print(f"{missing} of them without a reason; {len(stale)} stale reasons")
-    return int(bool(stale or missing) or n_caught < LEAST_CAUGHT * len(caught))
+    print(*lines, sep="\n")
+    print(f"{n_caught} caught of {n_required} that are not equivalent,", end=" ")
+    print(f"{len(missing)} survivors without a reason, {len(stale)} stale reasons")
+    return int(bool(stale or missing) or n_caught < LEAST_CAUGHT * n_required)
 
 
 def _try_in_a_copy(package: tuple[str, str], drawn: list[Mutant]) -> list[tuple[Mutant, str]]:
@@ -264,9 +280,8 @@ def main() -> int:
     os.environ |= {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "NUMBA")}
     for name in LIBRARIES:
         import_module(name)
-    caught: dict[Mutant, str] = {}
     asked = sys.argv[1:]
-    counts = []
+    outcomes: dict[str, dict[Mutant, str]] = {}
     with ProcessPoolExecutor(N_PROCESSES, get_context("fork")) as processes:
         tried = []
         for stratum in STRATA:
@@ -278,18 +293,11 @@ def main() -> int:
                 of_package = [mutant for mutant in drawn if mutant.module in modules]
                 if of_package:
                     tried.append((stratum, processes.submit(_try_in_a_copy, package, of_package)))
-        for stratum in STRATA:
-            outcomes = {}
-            for of_stratum, future in tried:
-                if of_stratum is stratum:
-                    outcomes |= dict(future.result())
-            caught |= outcomes
-            counts.append(f"{stratum.name}: {sum(map(bool, outcomes.values()))} of {len(outcomes)}")
+        for stratum, future in tried:
+            outcomes.setdefault(stratum.name, {}).update(future.result())
     with Path(__file__).with_name("reasons.csv").open(newline="") as file:
         reasons = [row for row in csv.DictReader(file) if not asked or row["module"] in asked]
-    code = report(caught, reasons)
-    print(*counts, sep="\n")
-    return code
+    return report(outcomes, reasons)
 
 
 if __name__ == "__main__":
