@@ -47,17 +47,26 @@ class Codebook:
     but the same one in every dtype.
 
     The ``levels`` (f, L) ascend, f is 1 when all features share them, and a feature with fewer
-    repeats its last; values beyond ``low`` and ``high`` (f,) are clamped and counted. ``counts``
-    (f,) says how many levels each feature has, ``n_codes`` (f,) how many codes, ``counts - window +
-    1`` or one, and ``bits`` what a code needs.
+    repeats its last; values beyond ``low`` and ``high`` (f,) are clamped and counted, except those
+    of the features ``unweighted``, which a model leaves out. ``counts`` (f,) says how many levels
+    each feature has, ``n_codes`` (f,) how many codes, ``counts - window + 1`` or one, and ``bits``
+    what a code needs.
     """
 
-    def __init__(self, levels: NDArray, low: NDArray, high: NDArray, window: int = 1):
+    def __init__(
+        self,
+        levels: NDArray,
+        low: NDArray,
+        high: NDArray,
+        window: int = 1,
+        unweighted: NDArray[np.intp] | None = None,
+    ):
         self.levels = np.asarray(levels, float)
         self.low = np.asarray(low, float)
         self.high = np.asarray(high, float)
         self.counts = 1 + (np.diff(self.levels) > 0).sum(axis=1)
         self.window = window
+        self.unweighted = np.empty(0, np.intp) if unweighted is None else unweighted
         self.n_codes = np.maximum(self.counts - window + 1, 1)
         self.bits = int(self.n_codes.max() - 1).bit_length()
         self._searches: dict[np.dtype, _Uniform | _Bucketed | _Sorted] = {}
@@ -110,14 +119,28 @@ class Codebook:
             low = _as(x.dtype.type, low)
             high = _as(x.dtype.type, high)
         outside = (x < like(x, low)) | (x > like(x, high))
-        return int(namespace(x).count_nonzero(outside))
+        counted = int(namespace(x).count_nonzero(outside))
+        if len(self.unweighted):
+            counted -= int(namespace(x).count_nonzero(outside[:, self.unweighted]))
+        return counted
+
+    def _count_unweighted(self, X: AnyMatrix) -> int:
+        """Return how many values of the features that are left out lie outside the range."""
+        if not len(self.unweighted):
+            return 0
+        values = X[:, self.unweighted]
+        values = as_float(values.toarray() if issparse(values) else values)
+        rows = 0 if self.shared else self.unweighted
+        low = _as(values.dtype.type, self.low)[rows]
+        high = _as(values.dtype.type, self.high)[rows]
+        return int(np.count_nonzero((values < low) | (values > high)))
 
     def to_codes(self, X: AnyMatrix, whom: str, unsigned: bool = False) -> AnyMatrix:
         """Return the codes of a dense or CSR matrix, in blocks, in parallel."""
         if issparse(X):
             return self._sparse_codes(summed(X), whom, unsigned)
         codes, outside = self._code(as_float(X), np.arange(X.shape[1]), whom, unsigned)
-        warn_outside(outside, X.size, whom, stacklevel=4)
+        warn_outside(outside - self._count_unweighted(X), X.size, whom, stacklevel=4)
         return codes
 
     def _sparse_codes(self, X: AnyMatrix, whom: str, unsigned: bool) -> AnyMatrix:
@@ -134,6 +157,7 @@ class Codebook:
         if zero_outside.any():
             not_stored = X.shape[0] - np.bincount(X.indices, minlength=X.shape[1])
             outside += int(not_stored[zero_outside].sum())
+        outside -= self._count_unweighted(X)
         warn_outside(outside, X.shape[0] * X.shape[1], whom, stacklevel=5)
         return type(X)((codes[0], X.indices, X.indptr), shape=X.shape)
 

@@ -33,6 +33,10 @@ class Columns:
         varies = self.high > self.low
         return bool(varies.any() and same[varies].all())
 
+    def take(self, features: NDArray[np.intp]) -> "Columns":
+        """Return the columns of some features, which may occur more than once."""
+        return Columns(self._X[:, features])
+
     def distinct(self, j: int) -> tuple[NDArray, NDArray]:
         """Return the distinct values of column j, ascending, and how often each occurs."""
         if not issparse(self._X):
@@ -91,7 +95,8 @@ def _ends(X: AnyMatrix) -> tuple[NDArray, NDArray]:
 class RunningColumns:
     """The statistics that `choose_levels` needs of columns, for samples that come in blocks.
 
-    The distinct values of all columns are kept as long as they are at most ``most``.
+    The distinct values of all columns but those of `unweighted_features` are kept as long as they
+    are at most ``most``.
     """
 
     low: NDArray
@@ -117,7 +122,10 @@ class RunningColumns:
         block.n_rows = columns.n_rows
         block.n_columns = columns.n_columns
         block.n_nonzero = X.count_nonzero() if issparse(X) else int(np.count_nonzero(X))
-        block._values = None if self._values is None else columns.few(self.most)
+        if self._values is not None:
+            block._values = _few_weighted(columns, self.most)
+        else:
+            block._values = None
         self.merge(block)
 
     def merge(self, other: "RunningColumns") -> None:
@@ -129,24 +137,70 @@ class RunningColumns:
             return
         if other.n_columns != self.n_columns:
             raise InputError(f"blocks have {self.n_columns} and {other.n_columns} features")
+        constants = [_constant(part.low, part.high) for part in (self, other)]
+        lows = self.low, other.low
         self.low = np.minimum(self.low, other.low)
         self.high = np.maximum(self.high, other.high)
         self._zero = self._zero | other._zero
         self.n_rows += other.n_rows
         self.n_nonzero += other.n_nonzero
-        if self._values is not None and other._values is not None:
-            values = np.union1d(self._values, other._values)
-            self._values = values if len(values) <= self.most else None
-        else:
+        if self._values is None or other._values is None:
             self._values = None
+            return
+        varies = self.high > self.low
+        values = np.union1d(self._values, other._values)
+        for low, constant in zip(lows, constants, strict=True):
+            values = np.union1d(values, low[constant & varies])
+        self._values = values if len(values) <= self.most else None
+
+    def take(self, features: NDArray[np.intp]) -> "RunningColumns":
+        """Return the statistics of some features, among them all that are weighted."""
+        columns = RunningColumns(self.most)
+        columns.low = self.low[features]
+        columns.high = self.high[features]
+        columns._zero = self._zero[features]
+        columns._values = self._values
+        columns.n_rows = self.n_rows
+        columns.n_columns = len(features)
+        columns.n_nonzero = self.n_nonzero
+        return columns
 
     def few(self, most: int) -> NDArray | None:
         """Return the distinct values of all columns, ascending; None if there are more."""
-        return self._values
+        if self._values is None:
+            return None
+        values = np.union1d(self._values, self.low[_constant(self.low, self.high)])
+        return values if len(values) <= most else None
 
     def has_zero(self) -> NDArray:
         """Return, for each column, whether one of its values is zero."""
         return self._zero
+
+
+def _constant(low: NDArray, high: NDArray) -> NDArray[np.bool_]:
+    """Return which columns of some ranges have one value that is not zero."""
+    return (low == high) & (low != 0)
+
+
+def _few_weighted(columns: Columns, most: int) -> NDArray | None:
+    """Return the distinct values of the columns that are not constant, None if above ``most``."""
+    constant = _constant(columns.low, columns.high)
+    if constant.all():
+        return np.empty(0)
+    if constant.any():
+        columns = columns.take(np.flatnonzero(~constant))
+    return columns.few(most)
+
+
+def unweighted_features(columns: Columns | RunningColumns) -> NDArray[np.intp]:
+    """Return the features that a model on codes leaves out: one value, not zero, in all rows.
+
+    Such a column adds the same number to all values of an additive kernel, and its levels would be
+    taken from the other columns. Where no column varies, none is left out.
+    """
+    if not (columns.high > columns.low).any():
+        return np.empty(0, np.intp)
+    return np.flatnonzero(_constant(columns.low, columns.high))
 
 
 STRATEGIES = ("auto", "shared", "exact", "uniform", "quantile")

@@ -25,7 +25,7 @@ from kmaps.svm.coded.descent import MARGIN
 from kmaps.svm.coded.model import CodedModel, deviations
 from kmaps.svm.coded.problem import CodedSolution
 from kmaps.svm.coded.rounds import Rounds, count_blocks
-from kmaps.svm.coded.training import CodedRows, learned, learns, listed_below
+from kmaps.svm.coded.training import CodedRows, learned, learns, listed_below, warn_of_unweighted
 from kmaps.svm.learner import class_factors, input_errors, refuse_one_class
 from kmaps.svm.losses import Hinge
 from kmaps.svm.newton import MOST_WEIGHTS, minimise
@@ -196,6 +196,7 @@ class BlockwiseSVC(Lazy, CodedSVC):
             )
         sample = known.sample if known.sample is not None else np.zeros((1, columns.n_columns))
         coding = learned(self.map, columns, sample, self.n_levels, self.form)
+        warn_of_unweighted(coding, None, stacklevel=4)
         sparse = listed_below(coding, columns)
         n_codes = columns.n_nonzero if sparse else columns.n_rows * columns.n_columns
         few_weights = self._few_weights(coding, columns.n_rows)

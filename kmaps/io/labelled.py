@@ -87,6 +87,11 @@ class LabelledRows:
         """What messages call the file."""
         return self._reader.name
 
+    @property
+    def columns(self) -> list[str] | None:
+        """The names of the columns, where the file has them."""
+        return self._reader.columns
+
     def blocks(self) -> Iterator[Rows]:
         """Yield the rows from the first on; a block may be overwritten by the next one."""
         self._passes += 1

@@ -46,6 +46,9 @@ class CodedSVC(StreamedClassifier):
         Levels of a feature, from 2 to 256; values go to the nearest one. The levels are the
         distinct training values, if all features together have no more; else `kmaps.Quantizer`
         chooses them: ``shared``, or ``uniform`` for a map that differs between features.
+        A column with a single value, other than zero, in all rows gets no weight, which a warning
+        says: it takes part in neither the levels nor the scores, whatever its values later. Levels
+        that are passed in leave no column out.
     bias : float, default=1.0
         Value of a constant feature, whose weight gives the intercept and is regularised like the
         others. 0 for no intercept.

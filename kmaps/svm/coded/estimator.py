@@ -34,7 +34,14 @@ from kmaps.mercer import kernel_name
 from kmaps.svm.coded.descent import solve
 from kmaps.svm.coded.model import CodedModel, FeatureFunction, code_counts, deviations, function_of
 from kmaps.svm.coded.problem import CodedProblem, CodedSolution
-from kmaps.svm.coded.training import CodedRows, code_rows, code_samples, learns, weights_in_memory
+from kmaps.svm.coded.training import (
+    CodedRows,
+    code_rows,
+    code_samples,
+    learns,
+    warn_of_unweighted,
+    weights_in_memory,
+)
 from kmaps.svm.learner import BlockSource, Learner, input_errors
 from kmaps.svm.model_file import ModelFile, write_model
 from kmaps.thread_pool import for_blocks, num_threads, threads
@@ -134,7 +141,9 @@ class CodedEstimator(Learner):
         if self.levels is not None:
             raise ConfigError("levels=…: fit codes samples in blocks itself; leave levels out")
         sample = source.sample() if learns(self.map) else None
-        return code_rows(self.map, source.blocks, sample=sample, **self._coding)
+        rows = code_rows(self.map, source.blocks, sample=sample, **self._coding)
+        warn_of_unweighted(rows, getattr(source, "columns", None), stacklevel=3)
+        return rows
 
     def _check_map(self) -> None:
         if isinstance(self.map, str):
@@ -145,9 +154,13 @@ class CodedEstimator(Learner):
                 "additive map"
             )
 
-    def _coded(self, X: Any) -> CodedRows:
+    def _coded(self, X: Any, names: Sequence[str] | None = None) -> CodedRows:
+        """Return samples as codes; ``names`` of the features, for a warning about some."""
         convert = partial(code_samples, levels=self.levels, **self._coding)
-        return self._timed("convert_s", convert, self.map, X)
+        rows = self._timed("convert_s", convert, self.map, X)
+        names = getattr(self, "feature_names_in_", names)
+        warn_of_unweighted(rows, names, stacklevel=4)
+        return rows
 
     def _descend(
         self,
@@ -244,6 +257,7 @@ class CodedEstimator(Learner):
             intercept=np.array([solution.constant * self.bias + shift for solution in solutions]),
             calibration=calibration,
             importance=np.empty((0, 0), np.float32),
+            unweighted=None if book is None or not len(book.unweighted) else book.unweighted,
             exact=vars(self).get("probability") == "isotonic",
         )
         self.model_ = replace(model, importance=self._importances(model, training, weights))

@@ -129,6 +129,8 @@ class CodedModel:
     calibration: NDArray[np.float64] | None
     # (P, d): the standard deviation of each function over the training samples
     importance: NDArray[np.float32]
+    # The features without weight, each of a single value in the training samples; None: none
+    unweighted: NDArray[np.intp] | None = None
     # Whether scores are summed in double precision: isotonic probabilities need it, being steep
     exact: bool = False
 
@@ -167,6 +169,9 @@ class CodedModel:
             if "calibration" in file
             else None,
             importance=file.array("importance", np.float32, (n_problems, d), 0),
+            unweighted=file.array("unweighted", np.intp, (None,), 0, d - 1)
+            if "unweighted" in file
+            else None,
             exact=file.parameters.get("probability") == "isotonic",
         )
         file.check_all_taken()
@@ -201,7 +206,11 @@ class CodedModel:
     @cached_property
     def book(self) -> Codebook | None:
         """The codebook that gives each value its code; None: samples are codes already."""
-        return None if self.ends is None else Codebook(self.levels, *self.ends)
+        return (
+            None
+            if self.ends is None
+            else Codebook(self.levels, *self.ends, unweighted=self.unweighted)
+        )
 
     @cached_property
     def coder(self) -> "Coder":

@@ -15,7 +15,7 @@ divided differences, and
 the same problem with other columns.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 
@@ -251,6 +251,17 @@ def _columns(kernel: NDArray, tolerance: float) -> NDArray:
         r += 1
     # A level that maps to zero stays there, without rounding.
     return columns[:, : max(r, 1)] * (np.diagonal(kernel)[:, None] > 0)
+
+
+def without_features(tables: Tables, features: NDArray[np.intp], n_features: int) -> Tables:
+    """Return tables in which some features map to zero, so that their weights stay zero."""
+    if len(tables.values) > 1:
+        values = tables.values.copy()
+        values[features] = 0
+        return replace(tables, values=values)
+    scale = np.ones(n_features) if tables.scale is None else tables.scale.copy()
+    scale[features] = 0
+    return replace(tables, scale=scale)
 
 
 _NEAREST = 1e-4  # the least distance of neighbouring levels, as a part of the range

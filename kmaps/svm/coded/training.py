@@ -1,6 +1,7 @@
 """From samples and a map to the codes that are trained on and scored, whole or block by block."""
 
-from collections.abc import Callable, Iterable, Iterator
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,17 +17,24 @@ from kmaps._loops import codes as loops
 from kmaps._loops.forms import CodeRows
 from kmaps.checks import MAX_LEVELS, present
 from kmaps.codes.codebook import SPARSE, Codebook
-from kmaps.codes.levels import Columns, RunningColumns, check_levels, choose_codebook
+from kmaps.codes.levels import (
+    Columns,
+    RunningColumns,
+    check_levels,
+    choose_codebook,
+    unweighted_features,
+)
 from kmaps.errors import ConfigError, InputError
 from kmaps.kernels import ScalarKernel
 from kmaps.maps.capabilities import FeatureMap, Tabulated
 from kmaps.matrices import AnyMatrix
 from kmaps.svm.coded.forms import Layout, choose
-from kmaps.svm.coded.tables import smoothed, tabulate
+from kmaps.svm.coded.tables import smoothed, tabulate, without_features
 from kmaps.thread_pool import for_blocks
 from kmaps.validation import check_codes, refuse_mask
 
 _BLOCK_VALUES = 1 << 20
+_FEW_NAMES = 3  # of columns in a message
 _TOGETHER = 1 << 22  # dense codes at a time, before they are listed
 
 
@@ -240,13 +248,15 @@ def code_samples(
         these are few.
     """
     if levels is None:
-        map = fitted(map, X)
-        book = choose_codebook(Columns(X), n_levels, _level_strategy(map))
-        known = book.levels
+        columns = Columns(X)
+        stand_ins = _stand_ins(columns)
+        map = fitted(map, X if stand_ins is None or not learns(map) else X[:, stand_ins])
+        book = _book_of(columns, stand_ins, n_levels, map)
+        levels = book.levels
     else:
         _check_ready(map)
-        book, known = None, check_levels(levels, X.shape[1])
-    coding = _without_rows(map, book, known, form, smooth, X.shape[1])
+        book, levels = None, check_levels(levels, X.shape[1])
+    coding = _without_rows(map, book, levels, form, smooth, X.shape[1])
     with codes_in_memory(*X.shape):
         return replace(coding, rows=coded(coding.coder, X, coding.zero))
 
@@ -259,11 +269,64 @@ def _without_rows(
     smooth: float,
     n_features: int,
 ) -> CodedRows:
-    tables = smoothed(tabulate(map, levels), levels, smooth)
+    tables = tabulate(map, levels)
+    if book is not None and len(book.unweighted):
+        tables = without_features(tables, book.unweighted, n_features)
+    tables = smoothed(tables, levels, smooth)
     layout = choose(tables, form)
     coder = Coder(book, levels.shape[1], tables.cells)
     rows = CodeRows(np.empty(0, np.uint8), np.zeros(1, np.int64), None)
     return CodedRows(map, levels, coder, tables.zero, layout, rows, n_features)
+
+
+def _stand_ins(columns: Columns | RunningColumns) -> NDArray[np.intp] | None:
+    """Return for each feature the one whose values maps and levels are learnt from.
+
+    It is the feature itself, but for one that gets no weight another, since its value may be of
+    any size and would spoil what all features share. None: every feature stands for itself.
+    """
+    unweighted = unweighted_features(columns)
+    if not len(unweighted):
+        return None
+    stand_ins = np.arange(columns.n_columns)
+    stand_ins[unweighted] = int((columns.high > columns.low).argmax())
+    return stand_ins
+
+
+def _book_of(
+    columns: Columns | RunningColumns,
+    stand_ins: NDArray[np.intp] | None,
+    n_levels: int,
+    map: Tabulated | ScalarKernel | str,
+) -> Codebook:
+    """Return the codebook of columns, some of which stand in for others."""
+    strategy = _level_strategy(map)
+    if stand_ins is None:
+        return choose_codebook(columns, n_levels, strategy)
+    book = choose_codebook(columns.take(stand_ins), n_levels, strategy)
+    unweighted = unweighted_features(columns)
+    levels, low, high = book.levels, book.low, book.high
+    if not book.shared:
+        for array in (levels, low, high):
+            array[unweighted] = columns.low[unweighted].reshape(-1, *(1,) * (array.ndim - 1))
+    return Codebook(levels, low, high, unweighted=unweighted)
+
+
+def warn_of_unweighted(rows: CodedRows, names: Sequence[str] | None, stacklevel: int) -> None:
+    """Say in one line which columns get no weight, if any do; ``stacklevel`` counts from here."""
+    book = rows.coder.book
+    if book is None or not len(book.unweighted):
+        return
+    features = book.unweighted.tolist()
+    shown = [f"column {j}" if names is None else repr(names[j]) for j in features[:_FEW_NAMES]]
+    more = ", …" if len(features) > _FEW_NAMES else ""
+    count = "1 column has" if len(features) == 1 else f"{len(features):,} columns have"
+    gets = "gets" if len(features) == 1 else "get"
+    warnings.warn(
+        f"{count} a single value, which is not zero, in all rows and {gets} no weight "
+        f"({', '.join(shown)}{more})",
+        stacklevel=stacklevel,
+    )
 
 
 def codes_in_memory(n: int, d: int) -> AbstractContextManager[None]:
@@ -328,7 +391,8 @@ def code_rows(
 ) -> CodedRows:
     """Turn samples that come in blocks into codes; no more than a block is ever floats.
 
-    NaN, infinity, blocks of different widths, or no sample raise InputError.
+    NaN, infinity, blocks of different widths, or no sample raise InputError. A column with a single
+    value that is not zero gets no weight, as in :class:`CodedSVC`.
 
     Parameters
     ----------
@@ -390,8 +454,11 @@ def learned(
     if learns(map):
         ends = np.stack([columns.low, columns.high])
         sample = vstack([sample, ends], "csr") if issparse(sample) else np.vstack([sample, ends])
+    stand_ins = _stand_ins(columns)
+    if stand_ins is not None and learns(map):
+        sample = sample[:, stand_ins]
     map = fitted(map, sample)
-    book = choose_codebook(columns, n_levels, _level_strategy(map))
+    book = _book_of(columns, stand_ins, n_levels, map)
     return _without_rows(map, book, book.levels, form, smooth, columns.n_columns)
 
 
