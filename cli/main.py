@@ -116,7 +116,8 @@ class LazyGroup(click.Group):
     def invoke(self, ctx: click.Context) -> object:
         """Run the command and turn errors that the user caused into one line and an exit code."""
         try:
-            with _faults_of_the_system(), _printable_usage():
+            with _faults_of_the_system(), _printable_usage(), warnings.catch_warnings():
+                warnings.showwarning = _say_warning
                 return super().invoke(ctx)
         except KmapsError as error:
             command = self.get_command(ctx, ctx.invoked_subcommand or "")
@@ -237,5 +238,4 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="kmaps.plain")
-    warnings.showwarning = _say_warning
     cli(prog_name="kmaps")

@@ -28,7 +28,16 @@ from kmaps.errors import ConfigError, InputError
 if TYPE_CHECKING:
     from kmaps.io import LabelledRows
 
-_NOT_THERE = ("folds", "hold_out", "input_format", "zero_based", "header", "n_features", "memory")
+_NOT_THERE = (
+    "folds",
+    "hold_out",
+    "input_format",
+    "zero_based",
+    "header",
+    "n_features",
+    "memory",
+    "keep_large",
+)
 """Options without a meaning on a cluster."""
 
 _OTHER_FORMATS = (".pkl", ".pickle", ".joblib", ".onnx", ".pt", ".h5", ".json")

@@ -1,5 +1,6 @@
 """`kmaps recommend`: an experiment on a sample of the user's rows, and the rows that none beats."""
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf
@@ -19,7 +20,7 @@ from kmaps.bench.records.row import Row, is_third_party
 from kmaps.bench.report.front import COSTS, Point, front, points_of
 from kmaps.bench.run.runner import RunProgress, run
 from kmaps.bench.work.third_party import find
-from kmaps.errors import CellsFailed, InputError, NothingMeasured
+from kmaps.errors import CellsFailed, FileNote, InputError, NothingMeasured
 from kmaps.io import LabelledRows, open_writer
 from kmaps.kernels import KERNELS
 from kmaps.maps import make_map, takes
@@ -201,7 +202,9 @@ def recommend(
     write_definition(folder, content(n_classes, hold_out=hold_out, exact_only=exact_only), None)
     experiment = load(folder / DEFINITION)
     how = {"jobs": threads or num_threads(), "threads": 1}  # few searches use more threads
-    records = run(experiment, folder, **how, progress=progress, command=command).records
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FileNote)  # of the sample: the file was looked at before
+        records = run(experiment, folder, **how, progress=progress, command=command).records
     measured = [record for record in records if record["status"] == "ok"]
     if not measured:
         raise CellsFailed(f"all {len(records)} models failed; first error: {records[0]['error']}")

@@ -282,7 +282,7 @@ class CodedSVCCV(ProbabilisticClassifier):
             X, y = validate_data(self, X, y, **self._checks)
         self._check_labels(y, sample_weight)
         estimator.timings_ = self.timings_
-        return estimator._coded(X, getattr(self, "feature_names_in_", None)), y
+        return estimator._coded(X, vars(self).get("feature_names_in_")), y
 
     def decision_function(self, X: ArrayLike | CodedRows) -> NDArray:
         """Score rows, as every classifier here does, rows coded beforehand included."""

@@ -2,11 +2,11 @@
 
 import warnings
 from abc import ABCMeta, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -41,6 +41,15 @@ class BlockSource(Protocol):
 
     def sample(self) -> Any:
         """Return some of the rows, drawn at random, for a map that learns from data."""
+
+
+@runtime_checkable
+class NamedColumns(Protocol):
+    """Samples whose columns may have names."""
+
+    @property
+    def columns(self) -> Sequence[str] | None:
+        """The names, or None."""
 
 
 class LabelledSource(BlockSource, Protocol):

@@ -114,6 +114,7 @@ LABELLED = "train rows.npy m.npz --labels labels.npy "
         (LABELLED + "-C 1,2", "-C: give one value with --cluster; choose it on a part of the rows"),
         (LABELLED + "--smooth 5", "--smooth 5.0: not for clusters; leave it out"),
         (LABELLED + "--folds 3", "--folds: not with --cluster; leave it out"),
+        (LABELLED + "--keep-large", "--keep-large: not with --cluster; leave it out"),
     ],
 )
 def test_refused(address, arguments, message):

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from commands import kmaps, refused
+from PIL import Image
 
 from kmaps import load_model
 
@@ -32,6 +33,9 @@ def test_a_model_keeps_the_names_of_its_table():
 def test_what_spoils_a_model_is_said_or_refused():
     FRAME.assign(number=range(90)).to_csv("n.csv", index=False)
     assert "('number') counts the rows" in kmaps("train", "n.csv", "n.npz", *LABELS).stderr
+    FRAME.assign(unit=1e6).to_csv("u.csv", index=False)
+    said = kmaps("train", "u.csv", "u.npz", *LABELS).stderr
+    assert "no weight ('unit')" in said
     copy = FRAME.assign(code=np.repeat([2, 0, 1], 30))
     copy.to_csv("c.csv", index=False)
     assert "('code') alone tells all classes" in kmaps("train", "c.csv", "c.npz", *LABELS).stderr
@@ -44,3 +48,16 @@ def test_what_spoils_a_model_is_said_or_refused():
     assert "'w'" in said
     kmaps("train", "f.csv", "f.npz", *LABELS, "--keep-large", "-q")
     assert Path("f.npz").exists()
+
+
+def test_notes_of_files_are_lines_of_kmaps():
+    for kind in ("cat", "dog"):
+        Path("photos", kind).mkdir(parents=True)
+        image = Image.fromarray(np.arange(256, dtype=np.uint8).reshape(16, 16))
+        image.save(f"photos/{kind}/a.png")
+        image.save(f"photos/{kind}/b.png")
+    Path("photos/cat/notes.txt").touch()
+    Path("photos/stray.png").touch()
+    said = kmaps("features", "photos", "--features", "hog-pyramid", "--out", "f.npz").stderr
+    assert "FileNote" not in said
+    assert "note: photos: 2 files are left out" in said

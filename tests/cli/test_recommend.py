@@ -7,8 +7,10 @@ runner.
 import gc
 import json
 import shlex
+import warnings
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -19,11 +21,12 @@ from kmaps import load_model
 from kmaps.bench import recommend as recommending
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds.load import load
-from kmaps.bench.recommend import options_of, python_of
+from kmaps.bench.recommend import Limits, options_of, python_of
 from kmaps.bench.records.file import read_records
 from kmaps.bench.records.row import Row
 from kmaps.bench.run import runner
 from kmaps.bench.run.processes import Finished
+from kmaps.errors import CellsFailed, FileNote
 
 DIGITS = load_digits()
 FEW = DIGITS.target < 3
@@ -155,3 +158,16 @@ def test_a_command_runs_as_it_is_printed(tried):
 )
 def test_what_cannot_be_is_refused_in_one_line(tried, args, message):
     assert message in refused("recommend", *args)
+
+
+def test_the_sample_is_not_spoken_of_again(monkeypatch, tmp_path):
+    def run(*args, **options):
+        warnings.warn("sample.npz: column 1 counts the rows", FileNote, stacklevel=1)
+        return SimpleNamespace(records=[{"status": "failed", "error": "no memory"}])
+
+    monkeypatch.setattr(recommending, "run", run)
+    np.savez(tmp_path / "sample.npz", X=X, y=Y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", FileNote)
+        with pytest.raises(CellsFailed):
+            recommending.recommend(tmp_path, 3, hold_out=0.3, limits=Limits(1, 1))

@@ -42,7 +42,7 @@ from kmaps.svm.coded.training import (
     warn_of_unweighted,
     weights_in_memory,
 )
-from kmaps.svm.learner import BlockSource, Learner, input_errors
+from kmaps.svm.learner import BlockSource, Learner, NamedColumns, input_errors
 from kmaps.svm.model_file import ModelFile, write_model
 from kmaps.thread_pool import for_blocks, num_threads, threads
 from kmaps.validation import validate_data
@@ -142,7 +142,8 @@ class CodedEstimator(Learner):
             raise ConfigError("levels=…: fit codes samples in blocks itself; leave levels out")
         sample = source.sample() if learns(self.map) else None
         rows = code_rows(self.map, source.blocks, sample=sample, **self._coding)
-        warn_of_unweighted(rows, getattr(source, "columns", None), stacklevel=3)
+        names = source.columns if isinstance(source, NamedColumns) else None
+        warn_of_unweighted(rows, names, stacklevel=3)
         return rows
 
     def _check_map(self) -> None:
@@ -158,7 +159,7 @@ class CodedEstimator(Learner):
         """Return samples as codes; ``names`` of the features, for a warning about some."""
         convert = partial(code_samples, levels=self.levels, **self._coding)
         rows = self._timed("convert_s", convert, self.map, X)
-        names = getattr(self, "feature_names_in_", names)
+        names = vars(self).get("feature_names_in_", names)
         warn_of_unweighted(rows, names, stacklevel=4)
         return rows
 
