@@ -14,7 +14,7 @@ import click
 
 from kmaps.cli.completing import files
 from kmaps.cli.flags import COUNT, Number, in_flags, say
-from kmaps.errors import ConfigError, FileNote, InputError, KmapsError, one_line
+from kmaps.errors import ColumnNote, ConfigError, FileNote, InputError, KmapsError, one_line
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -315,10 +315,13 @@ def as_input_error() -> Iterator[None]:
 
 
 @contextmanager
-def once_each_warning(quiet: bool) -> Iterator[list[warnings.WarningMessage]]:
+def once_each_warning(
+    quiet: bool, columns: Sequence[str] | None = None
+) -> Iterator[list[warnings.WarningMessage]]:
     """Print the first warning of each kind at the end, instead of one per block; if quiet, none.
 
-    It yields the list of all warnings so far. If quiet, the library says nothing of its progress.
+    A `ColumnNote` gets the names of the ``columns``, and is a note. Yielded is the list of all
+    warnings so far. If quiet, the library says nothing of its progress.
     """
     from kmaps import showing
 
@@ -330,10 +333,17 @@ def once_each_warning(quiet: bool) -> Iterator[list[warnings.WarningMessage]]:
         yield caught
     kinds: dict[tuple, list] = {}
     for warning in caught:
+        if isinstance(warning.message, ColumnNote):
+            continue
         kinds.setdefault((warning.filename, warning.lineno), []).append(warning.message)
     for messages in () if quiet else kinds.values():
         more = f" (and in {len(messages) - 1} more blocks)" if len(messages) > 1 else ""
         say(f"warning: {one_line(messages[0])}{more}", err=True)
+    notes = [warning.message for warning in caught if isinstance(warning.message, ColumnNote)]
+    texts = dict.fromkeys(note.naming(columns) for note in notes)
+    for text in () if quiet else texts:
+        params = click.get_current_context().command.params
+        say(f"note: {in_flags(one_line(text), params)}", err=True)
 
 
 @contextmanager

@@ -85,8 +85,8 @@ class Costs(click.ParamType):
     cls=TrainCommand,
     groups={
         "Files": "labels label_column input_format zero_based n_features force",
-        "Model": "map_name kernel regression multiclass n_levels sigma n_landmarks probability "
-        "calibrate",
+        "Model": "map_name kernel regression multiclass n_levels level_ranges sigma "
+        "n_landmarks probability calibrate",
         "Training": "costs folds hold_out loss epsilon penalty class_weight smooth bias tol "
         "max_iter seed",
         "Computation": "memory threads cluster",
@@ -179,6 +179,12 @@ Examples:
 )
 @click.option(
     "--n-levels", type=int, metavar="N", help="Levels of a feature, 2 to 256. [default: 256]"
+)
+@click.option(
+    "--level-ranges",
+    type=click.Choice(["auto", "shared", "own"]),
+    help="Whether columns share their levels, or each has levels over its own range; auto: its own "
+    "where columns are of unlike units. [default: auto]",
 )
 @click.option(
     "--calibrate",
@@ -309,7 +315,7 @@ def command(
         model = describe()
         chosen = _usual_costs(model) if costs is None else costs
         train = _trainer(regression)
-        with once_each_warning(quiet), stage_bars(quiet=quiet) as report:
+        with once_each_warning(quiet, reader.columns), stage_bars(quiet=quiet) as report:
             rows = LabelledRows(
                 reader, y, memory=int(memory * 1e6), progress=report, keep_large=keep_large
             )

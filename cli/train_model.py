@@ -58,6 +58,7 @@ MODEL_NAMES = (
     "smooth",
     "bias",
     "n_levels",
+    "level_ranges",
     "calibrate",
     "probability",
     "sigma",
@@ -67,8 +68,8 @@ MODEL_NAMES = (
 )
 """Options of the model. A parameter of a map with one of these names goes into ``--map``."""
 
-_REGRESSION = ("loss", "epsilon", "n_levels", "bias", "tol", "max_iter")
-_CODED_ALONE = ("penalty", "calibrate", "smooth", "n_levels")
+_REGRESSION = ("loss", "epsilon", "n_levels", "level_ranges", "bias", "tol", "max_iter")
+_CODED_ALONE = ("penalty", "calibrate", "smooth", "n_levels", "level_ranges")
 _EXPONENTIAL_ALONE = ("sigma", "n_landmarks")
 _MOST_FRACTIONS = 20  # classes that are numbers with fractions, without a question
 _MOST_NUMBERS = 50  # classes that are whole numbers, if they are

@@ -6,7 +6,7 @@ A message is one line: the given value, the expected values, the remedy.
 import difflib
 import errno
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 
@@ -55,6 +55,52 @@ class NothingMeasured(KmapsError):
 class FileNote(UserWarning):
     """What a reader decided on a file that does not say it, or left out of it."""
 
+
+class ColumnNote(UserWarning):
+    """What a model decided on some columns of its samples.
+
+    Parameters
+    ----------
+    text : str
+        The note, with ``{}`` in the place of the columns.
+    columns : list of int
+        The numbers of the columns, from 0 on.
+    """
+
+    def __init__(self, text: str, columns: list[int]) -> None:
+        super().__init__(text, columns)
+        self._text = text
+        self._columns = columns
+
+    def __str__(self) -> str:
+        return self.naming(None)
+
+    def naming(self, names: Sequence[str] | None) -> str:
+        """Return the note with the columns' names, or with their numbers where there are none.
+
+        Parameters
+        ----------
+        names : sequence of str or None
+            The name of each column.
+
+        Returns
+        -------
+        str
+            The note; of many columns it names the first ones.
+        """
+        shown = self._columns[:_MOST_NAMED]
+        if names is None:
+            texts = [str(number) for number in shown]
+        else:
+            texts = [repr(str(names[number])) for number in shown]
+        listed = ", ".join(texts)
+        if len(self._columns) > len(shown):
+            listed += f" and {len(self._columns) - len(shown)} more"
+        noun = "column" if len(self._columns) == 1 else "columns"
+        return self._text.replace("{}", f"{noun} {listed}")
+
+
+_MOST_NAMED = 8
 
 _NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP)
 

@@ -84,7 +84,7 @@ ROOMS["__init__"] = set()  # it loads its public names when they are asked for
 # Inside a room, a file imports from the floors that stand before its own, never from its own or a
 # later one. "*" is every file that is not named.
 FLOORS = {
-    "codes": "codebook < levels table < quantizer",
+    "codes": "codebook < column_sizes < levels table < quantizer",
     "maps": "grids frequencies version parameters < fitted_grid capabilities < signatures < base "
     "periods < ranged < * < generalized < registry",
     "maps/lowdim": "cosines lp < target < continuous < selection < optimal < table < solve box "

@@ -50,6 +50,43 @@ def collect(values, found, n_found, table):
     return n_found
 
 
+N_SIZES = 2048  # bins of sizes: the exponent and three more bits of a float32
+N_DISTINCT = 4  # different values of a column that are noted
+
+
+@loop()
+def _count_size(value, j, counts, distinct):
+    if value == 0:
+        return
+    size = np.float32(abs(value))
+    counts[j, size.view(np.uint32) >> np.uint32(20)] += 1
+    for k in range(distinct.shape[1]):
+        if distinct[j, k] == value:
+            return
+        if np.isnan(distinct[j, k]):
+            distinct[j, k] = value
+            return
+
+
+@loop()
+def count_sizes(values, counts, distinct):
+    """Count the non-zero values (n, m) of each column by size, in ``counts`` (m, N_SIZES).
+
+    ``distinct`` (m, N_DISTINCT) gets the first different ones of each column; NaN is an empty
+    place.
+    """
+    for i in range(values.shape[0]):
+        for j in range(values.shape[1]):
+            _count_size(values[i, j], j, counts, distinct)
+
+
+@loop()
+def count_stored_sizes(values, columns, counts, distinct):
+    """Count values (k,) of columns (k,) as `count_sizes` does."""
+    for k in range(len(values)):
+        _count_size(values[k], columns[k], counts, distinct)
+
+
 def _at(given, j):
     """Return the value for position j, or the one for all positions."""
     return given if np.ndim(given) == 0 else given[j]

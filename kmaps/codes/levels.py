@@ -1,5 +1,7 @@
 """Which levels stand for the values of each feature, and the columns that they come from."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_matrix, issparse
@@ -7,6 +9,14 @@ from scipy.sparse import csc_matrix, issparse
 from kmaps._loops.codes import collect, empty_table, widen
 from kmaps.checks import MAX_LEVELS, refuse_not_finite
 from kmaps.codes.codebook import Codebook, pad_levels
+from kmaps.codes.column_sizes import (
+    MOST_COLUMNS,
+    ColumnSizes,
+    columns_of_few_levels,
+    unlike_columns,
+    warn_of_few_levels,
+    warn_of_unlike,
+)
 from kmaps.errors import ConfigError, InputError
 from kmaps.matrices import AnyMatrix, read_only, summed
 from kmaps.validation import in_loop_types, refuse_mask
@@ -80,6 +90,14 @@ class Columns:
             return np.diff((self._X != 0).indptr) < self.n_rows
         return (self._X == 0).any(axis=0)
 
+    def sizes(self) -> ColumnSizes | None:
+        """Return the sizes of the values of each column; None of too many columns."""
+        if self.n_columns > MOST_COLUMNS:
+            return None
+        sizes = ColumnSizes(self.n_columns)
+        sizes.add(self._X)
+        return sizes
+
 
 def _ends(X: AnyMatrix) -> tuple[NDArray, NDArray]:
     if issparse(X):
@@ -109,6 +127,7 @@ class RunningColumns:
         self.n_rows = 0
         self.n_columns = 0
         self.n_nonzero = 0
+        self._sizes: ColumnSizes | None = None
 
     def add(self, X: AnyMatrix) -> None:
         """Take the next samples into account."""
@@ -126,6 +145,7 @@ class RunningColumns:
             block._values = _few_weighted(columns, self.most)
         else:
             block._values = None
+        block._sizes = columns.sizes()
         self.merge(block)
 
     def merge(self, other: "RunningColumns") -> None:
@@ -144,6 +164,8 @@ class RunningColumns:
         self._zero = self._zero | other._zero
         self.n_rows += other.n_rows
         self.n_nonzero += other.n_nonzero
+        if self._sizes is not None and other._sizes is not None:
+            self._sizes.merge(other._sizes)
         if self._values is None or other._values is None:
             self._values = None
             return
@@ -163,6 +185,7 @@ class RunningColumns:
         columns.n_rows = self.n_rows
         columns.n_columns = len(features)
         columns.n_nonzero = self.n_nonzero
+        columns._sizes = None if self._sizes is None else self._sizes.take(features)
         return columns
 
     def few(self, most: int) -> NDArray | None:
@@ -175,6 +198,10 @@ class RunningColumns:
     def has_zero(self) -> NDArray:
         """Return, for each column, whether one of its values is zero."""
         return self._zero
+
+    def sizes(self) -> ColumnSizes | None:
+        """Return the sizes of the values of each column; None of too many columns."""
+        return self._sizes
 
 
 def _constant(low: NDArray, high: NDArray) -> NDArray[np.bool_]:
@@ -265,6 +292,44 @@ def choose_codebook(
     return Codebook(levels, *value_ranges(columns, len(levels) == 1))
 
 
+def choose_training_codebook(
+    columns: Columns | RunningColumns,
+    n_levels: int,
+    ranges: str,
+    unweighted: Sequence[int] | NDArray[np.intp] = (),
+) -> Codebook:
+    """Return the codebook for features that have one curve.
+
+    ``ranges`` are ``shared``: the levels of the strategy of this name; ``own``: levels of each
+    feature over its own range, with equally spaced square roots; ``auto``: ``own`` where columns
+    are of unlike units (`unlike_columns`), which a `ColumnNote` says, else ``shared``. Values that
+    are few enough for a level each share them in any case but ``own``. Another note names columns
+    whose values have hardly any levels. Both name no ``unweighted`` feature, in whose place here is
+    another one.
+    """
+    if ranges == "own":
+        return Codebook(_own_roots(columns, n_levels), *value_ranges(columns, shared=False))
+    all_values = columns.few(n_levels)
+    if all_values is not None:
+        return Codebook(all_values[None, :], *value_ranges(columns, shared=True))
+    book = choose_codebook(columns, n_levels, "shared")
+    sizes = columns.sizes()
+    if sizes is None:
+        return book
+    if ranges == "auto":
+        varies = columns.high > columns.low
+        varies[list(unweighted)] = False
+        unlike = unlike_columns(sizes, varies, columns.n_rows)
+        if unlike is not None:
+            warn_of_unlike(*unlike)
+            book = Codebook(_own_roots(columns, n_levels), *value_ranges(columns, shared=False))
+    few = columns_of_few_levels(sizes, book, columns.low, columns.high)
+    few = np.setdiff1d(few, list(unweighted))
+    if len(few):
+        warn_of_few_levels(few, n_levels)
+    return book
+
+
 def check_levels(levels: ArrayLike, n_features: int) -> NDArray[np.float64]:
     """Return given levels as (1 or d, L); refuse other shapes, orders and numbers of them."""
     try:
@@ -287,12 +352,27 @@ def check_levels(levels: ArrayLike, n_features: int) -> NDArray[np.float64]:
 
 def _roots(columns: Columns | RunningColumns, n_levels: int) -> NDArray:
     """Return levels over the range of all values whose signed square roots are equally spaced."""
-    ends = np.concatenate(value_ranges(columns, shared=True))
-    low, high = np.sign(ends) * np.sqrt(np.abs(ends))
-    roots = np.linspace(low, high, n_levels)
+    low, high = np.concatenate(value_ranges(columns, shared=True))
+    return _spaced_roots(low, high, n_levels)
+
+
+def _spaced_roots(low: float, high: float, n_levels: int) -> NDArray:
+    """Return levels from low to high whose signed square roots are equally spaced."""
+    ends = np.array([low, high])
+    first, last = np.sign(ends) * np.sqrt(np.abs(ends))
+    roots = np.linspace(first, last, n_levels)
     levels = np.sign(roots) * roots**2
     levels[[0, -1]] = ends
     return levels
+
+
+def _own_roots(columns: Columns | RunningColumns, n_levels: int) -> NDArray:
+    """Return such levels (d, L) of each column, over its own range."""
+    rows = [
+        _spaced_roots(low, high, n_levels)
+        for low, high in zip(columns.low, columns.high, strict=True)
+    ]
+    return _with_zero(np.array(rows), columns.has_zero())
 
 
 def _quantiles(values: NDArray, counts: NDArray, n_levels: int) -> NDArray:

@@ -59,7 +59,7 @@ class BlockwiseSVC(Lazy, CodedSVC):
 
     Parameters
     ----------
-    map, C, n_levels, bias, tol, max_iter
+    map, C, n_levels, bias, tol, max_iter, level_ranges
         As in `kmaps.CodedSVC`.
     warm_start
         Refused unless it is the default, False.
@@ -195,7 +195,14 @@ class BlockwiseSVC(Lazy, CodedSVC):
                 self.class_weight, self.classes_, each_class, known.counts.astype(float)
             )
         sample = known.sample if known.sample is not None else np.zeros((1, columns.n_columns))
-        coding = learned(self.map, columns, sample, self.n_levels, self.form)
+        coding = learned(
+            self.map,
+            columns,
+            sample,
+            self.n_levels,
+            self.form,
+            level_ranges=self.level_ranges,
+        )
         warn_of_unweighted(coding, None, stacklevel=4)
         sparse = listed_below(coding, columns)
         n_codes = columns.n_nonzero if sparse else columns.n_rows * columns.n_columns

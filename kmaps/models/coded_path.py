@@ -148,7 +148,7 @@ class CodedSVCCV(ProbabilisticClassifier):
         As in `CodedSVC`. The models of the folds stop at a gap of 0.01, if ``tol`` is not larger.
     random_state : int, RandomState or None, default=0
         Draws the folds, and the order of the samples.
-    form, levels, smooth, verbose
+    form, levels, level_ranges, smooth, verbose
         As in `CodedSVC`.
     Cs, folds, seed
         The old names of ``C``, ``cv`` and, for the folds, ``random_state``; they work until the
@@ -204,6 +204,7 @@ class CodedSVCCV(ProbabilisticClassifier):
     random_state: int | np.random.RandomState | None = 0
     form: str = "auto"
     levels: ArrayLike | None = None
+    level_ranges: str = "auto"
     smooth: float = 0.0
     verbose: int = 0
     Cs: Any = OLD

@@ -20,7 +20,7 @@ from kmaps.errors import ConfigError, InputError
 from kmaps.matrices import issparse, row_blocks
 from kmaps.svm import reduction
 from kmaps.svm.coded.model import KEPT_BYTES, CodedModel
-from kmaps.svm.coded.parameters import CHECKS, STORED
+from kmaps.svm.coded.parameters import CAME_LATER, CHECKS, STORED
 from kmaps.svm.model_file import ModelFile
 from kmaps.validation import check_codes, refuse_mask
 
@@ -250,7 +250,7 @@ def load_predictor(path: str | Path) -> "Predictor | Model":
         from kmaps.models.files import model_of  # imports the estimators
 
         return model_of(file)
-    parameters = file.checked_parameters(STORED[file.estimator], CHECKS[file.estimator])
+    parameters = file.checked_parameters(STORED[file.estimator], CHECKS[file.estimator], CAME_LATER)
     classes = curves = None
     multiclass = "ovr"
     n_problems = 1

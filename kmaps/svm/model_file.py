@@ -250,20 +250,30 @@ class ModelFile:
             )
         return known[self.estimator]
 
-    def check_parameters(self, names: tuple[str, ...]) -> None:
+    def check_parameters(
+        self, names: tuple[str, ...], came_later: Mapping[str, Any] | None = None
+    ) -> None:
         """Refuse parameters of other names than these.
 
         Parameters
         ----------
         names : tuple of str
             All names that the file must have, in any order.
+        came_later : mapping of str to object, optional
+            The values of parameters that files of earlier versions lack, and then get.
         """
+        for name, value in (came_later or {}).items():
+            if name in names:
+                self.parameters.setdefault(name, value)
         if set(self.parameters) != set(names):
             different = ", ".join(sorted(set(self.parameters) ^ set(names)))
             raise self.damaged(f"its parameters do not fit {self.estimator} ({different})")
 
     def checked_parameters(
-        self, names: tuple[str, ...], check: Callable[[Any], object]
+        self,
+        names: tuple[str, ...],
+        check: Callable[[Any], object],
+        came_later: Mapping[str, Any] | None = None,
     ) -> SimpleNamespace:
         """Return the parameters as attributes; refuse other names, and what ``check`` refuses.
 
@@ -274,13 +284,15 @@ class ModelFile:
         check : callable
             Takes the parameters as attributes of an object, and raises an error of `kmaps.errors`
             for a value out of range, which becomes the InputError of a damaged file.
+        came_later : mapping of str to object, optional
+            The values of parameters that files of earlier versions lack, and then get.
 
         Returns
         -------
         types.SimpleNamespace
             The parameters as attributes.
         """
-        self.check_parameters(names)
+        self.check_parameters(names, came_later)
         parameters = SimpleNamespace(**self.parameters)
         with self.checking():
             check(parameters)

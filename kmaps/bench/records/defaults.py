@@ -41,6 +41,7 @@ Parameters = Mapping[str, Published]
 
 _PERIOD = Published(None, aliases={"published": None})
 _ENLARGE = Published(1, came_later=True)
+_LEVEL_RANGES = Published("shared", came_later=True)
 
 OF_MAPS: dict[str, Parameters] = {
     "anchor": {"weights": Published("equal", came_later=True)},
@@ -52,7 +53,11 @@ OF_MAPS: dict[str, Parameters] = {
 }
 """By the name of a map."""
 
-OF_ESTIMATORS: dict[str, Parameters] = {"RandomFeatureSVC": {"sigma": Published(None)}}
+OF_ESTIMATORS: dict[str, Parameters] = {
+    "CodedSVC": {"level_ranges": _LEVEL_RANGES},
+    "CodedSVCCV": {"level_ranges": _LEVEL_RANGES},
+    "RandomFeatureSVC": {"sigma": Published(None)},
+}
 """By the name of a class of kmaps, in rows that name it by its place in Python."""
 
 OF_FEATURES: dict[str, Parameters] = {
@@ -62,7 +67,10 @@ OF_FEATURES: dict[str, Parameters] = {
 }
 """By the name of features."""
 
-OF_LEARNER: Parameters = {"max_iter": Published(None, came_later=True)}
+OF_LEARNER: Parameters = {
+    "level_ranges": _LEVEL_RANGES,
+    "max_iter": Published(None, came_later=True),
+}
 """Of the key ``learner`` of a classification; levels are settings of it too."""
 
 OF_C: Parameters = {"chosen_on": Published(None, came_later=True)}

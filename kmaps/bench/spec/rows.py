@@ -27,7 +27,7 @@ from kmaps.kernels import GRAM_KERNELS, KERNELS
 
 SOLVERS: dict[str, tuple[str, ...]] = {
     "liblinear": ("loss", "bias", "penalty", "tol", "max_iter"),
-    "coded": ("loss", "bias", "gap", "n_levels", "calibrate", "max_iter"),
+    "coded": ("loss", "bias", "gap", "n_levels", "level_ranges", "calibrate", "max_iter"),
     "libsvm": (),
 }
 """Who solves the problem of a map's row, and which keys of the learner each of them has.

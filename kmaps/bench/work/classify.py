@@ -322,7 +322,11 @@ def _coded_predictor(model: "CodedSVC", x: Array, y: NDArray[np.int64]) -> model
     """Return the same for codes, which each fold makes once for all values of C."""
     from kmaps.svm import code_samples
 
-    how = {"n_levels": model.n_levels, "smooth": model.smooth}
+    how = {
+        "n_levels": model.n_levels,
+        "level_ranges": model.level_ranges,
+        "smooth": model.smooth,
+    }
     how["form"] = "low-rank" if model.penalty == "l1" else model.form
 
     def predict(grid: Grid, train: Places, test: Places) -> Iterable[NDArray]:

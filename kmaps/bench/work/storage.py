@@ -230,7 +230,7 @@ def map_gram(feature_map: Any, X: Any, y: Any) -> MapGram:
     if isinstance(feature_map, Tabulated):
         from kmaps.svm import code_gram, code_samples
 
-        rows = code_samples(feature_map, X, form="low-rank")
+        rows = code_samples(feature_map, X, form="low-rank", level_ranges="shared")
         # Dense, because some maps make a dense row of a sparse one.
         dim = rows.map.transform(X[:1].toarray() if issparse(X) else X[:1]).shape[1]
         return MapGram(

@@ -38,14 +38,15 @@ class CodedSVC(StreamedClassifier):
     map : {"chi2", "intersection", "js", "hellinger"}, callable or map, default="chi2"
         The name of a kernel, or any scalar kernel ``k(x, y)`` (a function on arrays or a
         `kmaps.TableKernel`) without negative eigenvalues on the levels: the model is exact on the
-        levels, which all features share (`ExactMap` gives each its own). Or an additive map, fitted
+        levels. Or an additive map, fitted
         or not (a copy is fitted to X): the model is linear in the map's features of the levels.
     C : float, default=1.0
         Weight of the loss against the penalty.
     n_levels : int, default=256
         Levels of a feature, from 2 to 256; values go to the nearest one. The levels are the
         distinct training values, if all features together have no more; else `kmaps.Quantizer`
-        chooses them: ``shared``, or ``uniform`` for a map that differs between features.
+        chooses them: ``shared`` (but see ``level_ranges``), or ``uniform`` for a map that differs
+        between features.
         A column with a single value, other than zero, in all rows gets no weight, which a warning
         says: it takes part in neither the levels nor the scores, whatever its values later. Levels
         that are passed in leave no column out.
@@ -71,6 +72,13 @@ class CodedSVC(StreamedClassifier):
         same model; ``"auto"`` takes the form with the cheapest look-ups.
     levels : array-like, shape (L,), (1, L) or (d, L), optional
         With these levels X must be codes of them, uint8. A map must then be fitted.
+    level_ranges : {"auto", "shared", "own"}, default="auto"
+        Of kernels, and of maps that have one curve for all features: whether features share their
+        levels (``"shared"``), or each has as many over its own range (``"own"``), which takes a
+        table for each feature and keeps small columns apart from large ones. ``"auto"`` takes
+        levels of their own where columns are of unlike units: of the columns that are not zero in
+        at least 90 % of the samples, the 99 % quantiles of sizes differ by more than 100 times (in
+        up to 1,000 columns, and not where all values have a level each). A `ColumnNote` says so.
     smooth : float, default=0.0
         Price of curvature, ≥ 0: the penalty gets smooth / 2 times the integral of the squared
         second derivative of every feature's function, over its range scaled to 0 … 1. For the

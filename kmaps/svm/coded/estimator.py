@@ -33,6 +33,7 @@ from kmaps.maps.version import MAP_VERSION
 from kmaps.mercer import kernel_name
 from kmaps.svm.coded.descent import solve
 from kmaps.svm.coded.model import CodedModel, FeatureFunction, code_counts, deviations, function_of
+from kmaps.svm.coded.parameters import CAME_LATER
 from kmaps.svm.coded.problem import CodedProblem, CodedSolution
 from kmaps.svm.coded.training import (
     CodedRows,
@@ -80,6 +81,8 @@ class CodedEstimator(Learner):
         The solver's variables. All forms give the same model.
     levels : array-like, shape (L,), (1, L) or (d, L), optional
         With these levels X must be codes of them, uint8. A map must then be fitted.
+    level_ranges : {"auto", "shared", "own"}, default="auto"
+        Whether features share their levels or have levels of their own.
     """
 
     map: Tabulated | ScalarKernel | str = "chi2"
@@ -92,6 +95,7 @@ class CodedEstimator(Learner):
     random_state: int | np.random.RandomState | None = 0
     form: str = "auto"
     levels: ArrayLike | None = None
+    level_ranges: str = "auto"
     smooth: float = field(default=0.0, init=False)  # the price of curvature
     n_blocks: int | str = field(default=1, init=False)  # blocks per problem
 
@@ -120,7 +124,12 @@ class CodedEstimator(Learner):
 
     @property
     def _coding(self) -> dict[str, Any]:
-        return {"n_levels": self.n_levels, "form": self._form, "smooth": self.smooth}
+        return {
+            "n_levels": self.n_levels,
+            "level_ranges": self.level_ranges,
+            "form": self._form,
+            "smooth": self.smooth,
+        }
 
     def prepare_rows(self, source: BlockSource) -> CodedRows:
         """Turn samples that may be larger than memory into codes, which :meth:`fit` trains on.
@@ -466,7 +475,7 @@ class CodedEstimator(Learner):
             The fitted model.
         """
         file.check_estimator(cls)
-        file.check_parameters(cls._stored)
+        file.check_parameters(cls._stored, CAME_LATER)
         model = cls(**file.parameters)
         with file.checking():
             model._check_parameters()

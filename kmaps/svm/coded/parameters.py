@@ -14,7 +14,7 @@ from kmaps.svm.parameters import REDUCTIONS, check_bias, check_loss, check_proba
 CODED_SVC: Combined = {"l2": LOSSES, "l1": HINGES}
 CODED_SVR: Combined = {"l2": INSENSITIVE}
 
-_CODED = ("n_levels", "bias", "tol", "max_iter", "form")
+_CODED = ("n_levels", "bias", "tol", "max_iter", "form", "level_ranges")
 
 STORED_SVC = (
     "C",
@@ -29,10 +29,14 @@ STORED_SVC = (
     "probability",
     "form",
     "smooth",
+    "level_ranges",
 )
 STORED_SVR = ("C", "epsilon", "loss", *_CODED)
 STORED_RIDGE = ("alpha", *_CODED)
 """The parameters in files of `CodedSVC`, `CodedSVR` and `CodedRidge`."""
+
+CAME_LATER = {"level_ranges": "shared"}
+"""The values of parameters that older files lack."""
 
 
 def check_coding(parameters: Any) -> None:
@@ -40,6 +44,7 @@ def check_coding(parameters: Any) -> None:
     check_positive("tol", parameters.tol)
     check_whole("n_levels", parameters.n_levels, 2, MAX_LEVELS)
     check_whole("max_iter", parameters.max_iter, 1)
+    check_choice("level_ranges", parameters.level_ranges, LEVEL_RANGES)
 
 
 def check_coded_svc(parameters: Any) -> None:
@@ -76,6 +81,9 @@ def check_coded_ridge(parameters: Any) -> None:
     check_bias(parameters.bias)
     check_coding(parameters)
 
+
+LEVEL_RANGES = ("auto", "shared", "own")
+"""Whether features with one curve share their levels."""
 
 STORED = {"CodedSVC": STORED_SVC, "CodedSVR": STORED_SVR, "CodedRidge": STORED_RIDGE}
 CHECKS = {

@@ -150,7 +150,7 @@ class CodedSVR(CodedRegressor):
     bias : float, default=1.0
         Value of a constant feature whose weight, regularised like the others, is added to the
         targets' mean to make the intercept. 0: the intercept is their mean.
-    tol, max_iter, warm_start, random_state, form, levels
+    tol, max_iter, warm_start, random_state, form, levels, level_ranges
         As in :class:`CodedSVC`.
     epsilon : float, default=0.1
         Largest error without cost, in the units of the targets.
@@ -214,7 +214,7 @@ class CodedRidge(CodedRegressor):
         As in :class:`CodedSVR`.
     alpha : float, default=1.0
         Weight of the penalty against the loss.
-    n_levels, bias, tol, max_iter, warm_start, random_state, form, levels
+    n_levels, bias, tol, max_iter, warm_start, random_state, form, levels, level_ranges
         As in :class:`CodedSVR`.
 
     Attributes

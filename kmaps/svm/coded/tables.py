@@ -22,10 +22,9 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps.errors import ConfigError
 from kmaps.kernels import ScalarKernel, get_kernel
 from kmaps.maps.capabilities import LocallyTabulated, Regularized, Tabulated
-from kmaps.mercer import check_mercer, kernel_name
+from kmaps.mercer import check_mercer
 
 _ROUNDING = 1e-9  # part of the largest value that counts as the same
 _NEGLIGIBLE = 1e-6  # part of the largest kernel value: the columns left out add up to less
@@ -108,8 +107,11 @@ class Tables:
 def tabulate(map: Tabulated | ScalarKernel | str, levels: NDArray) -> Tables:
     """Return the tables of a fitted map, or of a kernel, on levels (f, L)."""
     if not isinstance(map, Tabulated):
-        kernel = _exact(map, levels)
-        return Tables(_columns(kernel, _NEGLIGIBLE * np.diagonal(kernel).max())[None])
+        kernels = [_exact(map, row) for row in levels]
+        columns = [_columns(kernel, _NEGLIGIBLE * np.diagonal(kernel).max()) for kernel in kernels]
+        widest = max(own.shape[1] for own in columns)
+        values = np.stack([np.pad(own, [(0, 0), (0, widest - own.shape[1])]) for own in columns])
+        return shared(Tables(values))
     levels = levels if len(levels) > 1 else levels[0]
     if isinstance(map, LocallyTabulated):
         local = _local(*map.tabulate_local(levels))
@@ -134,14 +136,10 @@ def padded(r: int) -> tuple[int, int]:
 
 
 def _exact(kernel: ScalarKernel | str, levels: NDArray) -> NDArray:
-    if len(levels) > 1:
-        raise ConfigError(
-            f"map={kernel_name(kernel)!r}: a kernel needs levels that all features share; pass an "
-            "ExactMap for levels of each feature"
-        )
+    """Return the kernel matrix (L, L) of the levels (L,) of a feature."""
     if isinstance(kernel, str):
-        return get_kernel(kernel)(levels[0][:, None], levels[0][None, :])
-    different, places = np.unique(levels[0], return_inverse=True)
+        return get_kernel(kernel)(levels[:, None], levels[None, :])
+    different, places = np.unique(levels, return_inverse=True)
     return check_mercer(kernel, different)[np.ix_(places, places)]
 
 

@@ -22,6 +22,7 @@ from kmaps.codes.levels import (
     RunningColumns,
     check_levels,
     choose_codebook,
+    choose_training_codebook,
     unweighted_features,
 )
 from kmaps.errors import ConfigError, InputError
@@ -220,6 +221,7 @@ def code_samples(
     *,
     n_levels: int = MAX_LEVELS,
     levels: ArrayLike | None = None,
+    level_ranges: str = "auto",
     form: str = "auto",
     smooth: float = 0.0,
 ) -> CodedRows:
@@ -236,6 +238,8 @@ def code_samples(
         Most levels of a feature, from 2 to 256.
     levels : array-like, shape (L,), (1, L) or (d, L), optional
         The levels of the codes in X. By default they are chosen from X.
+    level_ranges : {"auto", "shared", "own"}, default="auto"
+        Whether features share their levels or have levels of their own, as in :class:`CodedSVC`.
     form : {"auto", "low-rank", "full", "local", "two-level"}, default="auto"
         The form in which the solver has its variables.
     smooth : float, default=0.0
@@ -251,7 +255,7 @@ def code_samples(
         columns = Columns(X)
         stand_ins = _stand_ins(columns)
         map = fitted(map, X if stand_ins is None or not learns(map) else X[:, stand_ins])
-        book = _book_of(columns, stand_ins, n_levels, map)
+        book = _book_of(columns, stand_ins, n_levels, map, level_ranges)
         levels = book.levels
     else:
         _check_ready(map)
@@ -298,13 +302,13 @@ def _book_of(
     stand_ins: NDArray[np.intp] | None,
     n_levels: int,
     map: Tabulated | ScalarKernel | str,
+    level_ranges: str,
 ) -> Codebook:
     """Return the codebook of columns, some of which stand in for others."""
-    strategy = _level_strategy(map)
     if stand_ins is None:
-        return choose_codebook(columns, n_levels, strategy)
-    book = choose_codebook(columns.take(stand_ins), n_levels, strategy)
+        return _codebook(map, columns, n_levels, level_ranges)
     unweighted = unweighted_features(columns)
+    book = _codebook(map, columns.take(stand_ins), n_levels, level_ranges, unweighted)
     levels, low, high = book.levels, book.low, book.high
     if not book.shared:
         for array in (levels, low, high):
@@ -350,10 +354,21 @@ def _in_memory(what: str, n_bytes: int, remedy: str) -> Iterator[None]:
         raise MemoryError(f"{what} need {needed}: {remedy}") from None
 
 
-def _level_strategy(map: Tabulated | ScalarKernel | str) -> str:
-    """Return how to choose levels: all features share them if they have the same curve."""
-    of_all = not isinstance(map, Tabulated) or (isinstance(map, FeatureMap) and map.shared_curve_)
-    return "shared" if of_all else "uniform"
+def _codebook(
+    map: Tabulated | ScalarKernel | str,
+    columns: Columns | RunningColumns,
+    n_levels: int,
+    level_ranges: str,
+    unweighted: Sequence[int] | NDArray[np.intp] = (),
+) -> Codebook:
+    """Return the levels to train on: features with one curve may share them.
+
+    Notes name none of the features that get no weight.
+    """
+    is_kernel = not isinstance(map, Tabulated)
+    if is_kernel or (isinstance(map, FeatureMap) and map.shared_curve_):
+        return choose_training_codebook(columns, n_levels, level_ranges, unweighted)
+    return choose_codebook(columns, n_levels, "uniform")
 
 
 def fitted(map: Tabulated | ScalarKernel | str, X: Any) -> Tabulated | ScalarKernel | str:
@@ -385,6 +400,7 @@ def code_rows(
     blocks: Callable[[], Iterable[AnyMatrix]],
     *,
     n_levels: int = MAX_LEVELS,
+    level_ranges: str = "auto",
     form: str = "auto",
     smooth: float = 0.0,
     sample: AnyMatrix | None = None,
@@ -403,6 +419,8 @@ def code_rows(
         called twice, for the levels and for the codes. A block may be overwritten by the next.
     n_levels : int, default=256
         Most levels of a feature, from 2 to 256.
+    level_ranges : {"auto", "shared", "own"}, default="auto"
+        Whether features share their levels or have levels of their own, as in :class:`CodedSVC`.
     form : {"auto", "low-rank", "full", "local", "two-level"}, default="auto"
         The form in which the solver has its variables, as in :class:`CodedSVC`.
     smooth : float, default=0.0
@@ -434,7 +452,7 @@ def code_rows(
         columns.add(X)
     if sample is None:
         raise InputError("no samples: expected at least one row")
-    coding = learned(map, columns, sample, n_levels, form, smooth)
+    coding = learned(map, columns, sample, n_levels, form, smooth, level_ranges)
     with codes_in_memory(columns.n_rows, columns.n_columns):
         return replace(coding, rows=_collected(blocks(), coding, columns))
 
@@ -446,6 +464,7 @@ def learned(
     n_levels: int,
     form: str,
     smooth: float = 0.0,
+    level_ranges: str = "auto",
 ) -> CodedRows:
     """Return the fitted map, levels and layout for samples that ``columns`` describe, without rows.
 
@@ -458,7 +477,7 @@ def learned(
     if stand_ins is not None and learns(map):
         sample = sample[:, stand_ins]
     map = fitted(map, sample)
-    book = _book_of(columns, stand_ins, n_levels, map)
+    book = _book_of(columns, stand_ins, n_levels, map, level_ranges)
     return _without_rows(map, book, book.levels, form, smooth, columns.n_columns)
 
 

@@ -35,6 +35,9 @@ CHANGED = {
     ("features", "hog-pyramid", "cells"): (4, 8),
     ("features", "phow", "enlarge"): 2,
     ("learner", "", "max_iter"): 7,
+    ("learner", "", "level_ranges"): "own",
+    ("estimator", "CodedSVC", "level_ranges"): "own",
+    ("estimator", "CodedSVCCV", "level_ranges"): "own",
     ("C", "", "chosen_on"): "first-split",
 }
 """Another default for each parameter of the table."""

@@ -26,6 +26,7 @@ class LearnerSettings(fields.Model):
     the solver of maps whose row names none; the linear baseline is LIBLINEAR's. ``gap`` and
     ``tol`` are when the coded solver and LIBLINEAR stop, ``max_iter`` after how many passes at
     the latest; without it each solver has its usual limit, and the cell no such setting.
+    ``level_ranges`` is that of `kmaps.CodedSVC`: whether features share their levels.
     """
 
     solver: Annotated[str, fields.known_name("solver", lambda: rows.SOLVERS)] = "liblinear"
@@ -36,6 +37,7 @@ class LearnerSettings(fields.Model):
     gap: Annotated[float, Field(gt=0, lt=1)] = 1e-3
     max_iter: PositiveInt | None = None
     n_levels: Annotated[int, Field(ge=2, le=256)] = 256
+    level_ranges: Literal["auto", "shared", "own"] = "auto"
     calibrate: bool = False
 
     @validator(mode="after")

@@ -1,0 +1,84 @@
+"""Columns of unlike units get levels of their own, and columns of few levels are named."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine
+
+from kmaps import CodedRidge, CodedSVC
+from kmaps.codes.column_sizes import ColumnSizes, unlike_columns
+from kmaps.codes.levels import Columns, RunningColumns, choose_training_codebook
+from kmaps.errors import ColumnNote
+from kmaps.svm import code_rows
+
+
+def ratio(X):
+    columns = Columns(X)
+    unlike = unlike_columns(columns.sizes(), columns.high > columns.low, columns.n_rows)
+    return None if unlike is None else unlike[2]
+
+
+def test_sizes_are_quantiles_of_non_zero_values_in_whatever_parts_they_come():
+    X = np.random.default_rng(0).lognormal(0, 3, (1000, 4)) * [1, -1, 1e-20, 1e20]
+    X[::3, 0] = 0
+    exact = np.array([np.quantile(np.abs(column[column != 0]), 0.99) for column in X.T])
+    sizes = Columns(X).sizes()
+    np.testing.assert_allclose(sizes.quantile(0.99), exact, rtol=1 / 8)
+    assert sizes.n_nonzero.tolist() == [666, 1000, 1000, 1000]
+    running = RunningColumns(16)
+    for block in (X[:300].astype(np.float32), csr_matrix(X[300:])):
+        running.add(block)
+    both = ColumnSizes(4)
+    both.add(X.astype(np.float32))
+    assert (running.sizes().quantile(0.5) == both.quantile(0.5)).all()
+
+
+def test_only_columns_of_unlike_units_get_levels_of_their_own():
+    breast_cancer, wine = load_breast_cancer().data, load_wine().data
+    assert 1e5 < ratio(breast_cancer) < 4e5
+    assert 1500 < ratio(wine) < 4000
+    assert ratio(load_digits().data[:, [10, 20, 36, 60]]) is None
+    sparse = breast_cancer.copy()
+    sparse[::5, :] = 0  # filled in 80 % of the rows: no columns whose size counts
+    assert ratio(sparse) is None
+    assert ratio(np.c_[breast_cancer[:, 0], np.full(569, 1e-6)]) is None  # constant
+    assert Columns(np.ones((2, 1001))).sizes() is None
+
+
+@pytest.mark.parametrize("ranges", ["auto", "shared", "own"])
+def test_ranges_of_levels(ranges):
+    X, y = load_breast_cancer(return_X_y=True)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = CodedSVC("chi2", level_ranges=ranges, max_iter=1).fit(X, y)
+        parts = [X[:200], X[200:]]
+        rows = code_rows("chi2", lambda: parts, level_ranges=ranges)
+    notes = [warning.message for warning in caught if warning.category is ColumnNote]
+    assert len(model.levels_) == (1 if ranges == "shared" else 30)
+    assert (rows.levels == model.levels_).all()
+    assert len(notes) == (0 if ranges == "own" else 2)
+    if ranges == "shared":
+        assert "'mean smoothness'" in notes[0].naming(load_breast_cancer().feature_names)
+    if ranges != "shared":
+        low, high = X.min(axis=0), X.max(axis=0)
+        assert (model.levels_[:, 0] == low).all()
+        assert (model.levels_[:, -1] == high).all()
+
+
+def test_a_kernel_on_levels_of_its_own_is_the_kernel():
+    rng = np.random.default_rng(0)
+    X = rng.random((60, 3)) * [1, 1000, 30] + [0, 500, 3]
+    y = np.sqrt(X[:, 0]) + X[:, 1] / 1000
+    model = CodedRidge("chi2", alpha=0.1, level_ranges="own").fit(X, y)
+    nearest = np.abs(X[:, :, None] - model.levels_).argmin(axis=2)
+    Z = model.levels_[np.arange(3), nearest]
+    K = (2 * Z[:, None] * Z / (Z[:, None] + Z)).sum(axis=2) + 1
+    dual = np.linalg.solve(K + 0.1 * np.eye(60), y - y.mean())
+    np.testing.assert_allclose(model.predict(X), K @ dual + y.mean(), atol=1e-6)  # 1.2e-7
+
+
+def test_values_of_few_kinds_share_a_level_each():
+    X = np.c_[[0.001, 0.002, 0.001, 0.002], [100.0, 200, 200, 100]]
+    assert len(choose_training_codebook(Columns(X), 256, "auto").levels) == 1
