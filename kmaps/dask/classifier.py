@@ -27,10 +27,15 @@ from kmaps.svm.coded.problem import CodedSolution
 from kmaps.svm.coded.rounds import Rounds, count_blocks
 from kmaps.svm.coded.training import CodedRows, learned, learns, listed_below, warn_of_unweighted
 from kmaps.svm.learner import class_factors, input_errors, refuse_one_class
-from kmaps.svm.losses import Hinge
-from kmaps.svm.newton import MOST_WEIGHTS, minimise
+from kmaps.svm.losses import Hinge, Logistic, SquaredHinge
+from kmaps.svm.newton import MOST_WEIGHTS, LossKind, minimise
 from kmaps.svm.reduction import count_problems
 
+_LOSS_KINDS: dict[str, LossKind] = {
+    Hinge.name: "sharp",
+    SquaredHinge.name: "squared",
+    Logistic.name: "logistic",
+}
 _ROWS_A_WEIGHT = 2  # and more, for Newton's method
 _CODES_A_BLOCK, _MOST_BLOCKS = 1 << 22, 64  # of Newton's method
 _TRIALS_AGAIN = 3  # further trials of a problem after a worker was lost
@@ -267,9 +272,8 @@ class BlockwiseSVC(Lazy, CodedSVC):
         team = NewtonTeam(client, rows, stated, there.coding.layout, there.layout, n_weights)
         result = minimise(
             team,
-            np.zeros(team.n_weights),
-            0.0,
-            smooth=self.loss != Hinge.name,
+            np.zeros(team.n_weights + 1),
+            loss_kind=_LOSS_KINDS[self.loss],
             tol=MARGIN * self.tol,
             most_passes=self.max_iter,
         )

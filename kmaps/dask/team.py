@@ -201,15 +201,16 @@ class NewtonTeam:
 
     def solution(self, result: NewtonResult) -> CodedSolution:
         """Return the weights for the model; their objective is that after they are rounded."""
-        weights = laid_out(self._layout, self._rotations, result.weights)
+        weights = laid_out(self._layout, self._rotations, result.weights[:-1])
+        constant = float(result.weights[-1])
         with _answered():
-            answers = [block.loss(weights, result.constant) for block in self._blocks]
+            answers = [block.loss(weights, constant) for block in self._blocks]
             loss = sum(answer.result() for answer in answers)
-        square = result.weights @ result.weights + result.constant**2
+        square = result.weights @ result.weights
         nothing = np.empty(0)
         return CodedSolution(
             weights=weights,
-            constant=result.constant,
+            constant=constant,
             alpha=nothing,
             margins=nothing,
             primal=float(square / 2 + loss),

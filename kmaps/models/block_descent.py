@@ -22,7 +22,14 @@ from kmaps.models.mapped_rows import MappedRows
 from kmaps.models.output_design import OutputDesign
 from kmaps.progress import ProgressReporter, solved_fraction
 from kmaps.svm.losses import LOSSES, Hinge, Loss
-from kmaps.svm.newton import NewtonBlock, NewtonResult, OwnRows, direction_ns, minimise
+from kmaps.svm.newton import (
+    NewtonBlock,
+    NewtonResult,
+    OwnRows,
+    direction_ns,
+    kind_of,
+    minimise,
+)
 from kmaps.svm.reduction import BinaryProblem
 from kmaps.thread_pool import for_blocks
 
@@ -118,7 +125,7 @@ def train_in_blocks(
             measured = _gaps(states)
     final = [state.weights for state in states]
     for k, solution in solutions.items():
-        final[k] = np.append(solution.weights, solution.constant)
+        final[k] = solution.weights
     weights = np.stack(final).astype(np.float32)
     coef, constant = np.ascontiguousarray(weights[:, :-1]), weights[:, -1]
     counts = np.full(len(states), passes)
@@ -185,14 +192,13 @@ def _newton_on_outputs(
     members = np.flatnonzero(state.places >= 0)
     order = np.argsort(state.places[members])
     members = members[order]
-    ridge = state.loss.ridge(state.costs)
     task = Task(
         members=members,
         signs=state.signs.astype(np.int8),
         norms=norms[members],
         targets=np.ones(len(members)),
         upper=state.loss.high(state.costs),
-        ridge=ridge,
+        ridge=state.loss.ridge(state.costs),
         epsilon=0.0,
         bias=float(bias),
         two_sided=False,
@@ -201,16 +207,14 @@ def _newton_on_outputs(
     block = NewtonBlock(OutputDesign(rows, members), task, state.alpha)
     result = minimise(
         OwnRows(block),
-        state.weights[:-1].copy(),
-        float(state.weights[-1]),
-        smooth=bool((ridge > 0).all()),
+        state.weights,
+        loss_kind=kind_of(task),
         tol=tol,
         most_passes=most_passes,
     )
-    state.alpha = block.best
-    by_features, by_constant = block.weights_of_duals(block.best)
-    state.weights = np.append(by_features, by_constant)
-    state.gap = (result.primal - result.dual) / result.primal if result.primal > 0 else 0.0
+    state.alpha = block.best_alpha
+    state.weights = block.weights_of_duals(block.best_alpha)
+    state.gap = result.gap
     return result
 
 

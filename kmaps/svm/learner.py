@@ -158,17 +158,26 @@ class Learner(BaseEstimator):
         """Return the advice that makes the problems easier to solve."""
         return f"lower C (now {self.C:g})"
 
-    def _warn_of_gaps(self, gaps: Floats, stacklevel: int, which: str = "") -> None:
-        unfinished = int((gaps > self.tol).sum())
-        if unfinished:
-            warnings.warn(
-                f"the relative duality gap is still {gaps.max():.1e} after "
-                f"max_iter={self.max_iter} {self._passes()}, above tol={self.tol:g}, in "
-                f"{unfinished} of {len(gaps)} {self._problem_name}{which}: {self._easier()}, or "
-                "raise max_iter or tol",
-                ConvergenceWarning,
-                stacklevel=stacklevel,
+    def _warn_of_gaps(
+        self, gaps: Floats, stacklevel: int, which: str = "", passes: NDArray | None = None
+    ) -> None:
+        """Warn in one line of problems that missed ``tol``, after so many ``passes``, if known."""
+        missed = gaps > self.tol
+        if not missed.any():
+            return
+        problems = f"{int(missed.sum())} of {len(gaps)} {self._problem_name}{which}"
+        gap = f"the relative duality gap is still {gaps.max():.1e}"
+        if passes is None or (passes[missed] >= self.max_iter).any():
+            message = (
+                f"{gap} after max_iter={self.max_iter} {self._passes()}, above tol={self.tol:g}, "
+                f"in {problems}: {self._easier()}, or raise max_iter or tol"
             )
+        else:
+            message = (
+                f"{gap}, above tol={self.tol:g}, in {problems}, and single precision lets it fall "
+                f"no further: {self._easier()}, or raise tol"
+            )
+        warnings.warn(message, ConvergenceWarning, stacklevel=stacklevel)
 
 
 @contextmanager

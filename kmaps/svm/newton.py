@@ -20,7 +20,8 @@ The hinge and the ε-insensitive loss have no second derivative. They are solved
 multipliers (Rockafellar, 1976): with centres :math:`\bar a_i` and a ridge :math:`\tau_i = \delta /
 C_i`, the dual gets the price :math:`\tau_i (a_i - \bar a_i)^2 / 2`, which makes the loss smooth,
 with :math:`D_i = 1 / \tau_i` on the rows whose variable is at no bound. Its solution gives the next
-centres, with a smaller δ: near the end few rows are left in the band, and δ need not go to 0.
+centres, with a smaller δ: near the end few rows are left in the band, and δ need not go to 0. The
+squared losses get the same price where Newton's steps stall: at a huge C they are as sharp.
 
 Certificate: :math:`a_i = -\ell_i'(z_i)` is feasible in the dual of the loss itself, and the gap
 P(w) - D(a) is exact.
@@ -31,7 +32,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import reduce
 from threading import Lock
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,12 +56,17 @@ _LEAST_RIDGE = 1e-12  # of the largest squared norm of a row
 _SLOPE_LEFT = 0.05  # part of the slope that a line search may leave
 _SEARCHES = 30
 _MOST_STEPS = 40  # from the same centres
-_MOST_IDLE = 6  # sets of centres in a row that improve nothing; of a smooth loss, points
+_WIDER = 64.0  # factor on δ where so many steps do not solve it
+_MOST_WIDENED = 4  # how often
+_MOST_IDLE = 6  # sets of centres in a row that improve nothing; of a smooth loss, steps
 _LEAST_GAIN = 1e-3  # part of the gap
 _ROUNDING = 1e-13
 _MOST_CONJUGATE = 200  # conjugate gradients of a step
 _CONJUGATE_RESIDUAL = 0.05
 
+
+LossKind = Literal["logistic", "squared", "sharp"]
+"""Smooth everywhere; with a second derivative but at a point; or with corners."""
 
 _blas_lock = Lock()
 _blas_users: list[threadpool_limits] = []
@@ -83,31 +89,37 @@ def single_threaded_blas() -> Iterator[None]:
 
 
 class Start(NamedTuple):
-    """What the rows are like where a solution begins."""
+    """What the rows are like where a solution begins: sums over them."""
 
     n_rows: int
     excess: float  # the sum of the absolute excesses
+    leverage: float  # the sum of C times the squared norm: what a variable of C adds to its margin
     largest_norm: float  # the largest squared norm of a row
 
 
-class Point(NamedTuple):
-    """The sums over rows at a point: they add up over blocks of rows."""
+class Objectives(NamedTuple):
+    """The sums over rows at some weights: they add up over blocks of rows."""
 
     loss: float  # of the task itself
     dual: float  # Σ target_i a_i - cost_i(a_i), without |w(a)|² / 2
-    by_features: Floats  # Σ a_i s_i φ(x_i), (m,)
-    by_constant: float  # Σ a_i s_i times the bias
+    dual_weights: Floats  # w(a) = Σ a_i s_i φ(x_i), (m + 1,)
     n_curved: int  # rows with D_i > 0
 
-    def plus(self, other: "Point") -> "Point":
+    def plus(self, other: "Objectives") -> "Objectives":
         """Return the sums over both blocks of rows."""
-        return Point(
+        return Objectives(
             self.loss + other.loss,
             self.dual + other.dual,
-            self.by_features + other.by_features,
-            self.by_constant + other.by_constant,
+            self.dual_weights + other.dual_weights,
             self.n_curved + other.n_curved,
         )
+
+
+class Derivatives(NamedTuple):
+    """The first and second derivative of the rows' losses along a direction."""
+
+    slope: float
+    curvature: float
 
 
 class Design(Protocol):
@@ -140,57 +152,65 @@ class NewtonBlock:
     """The rows of a problem that lie in one place, and where their margins are.
 
     Each method is a step that all blocks take at the same time; what they return is added up.
+    Vectors of weights (m + 1,) have the weight of the constant feature last.
     """
 
     def __init__(self, design: Design, task: loops.Task, alpha: Floats | None = None):
         n = len(task.members)
-        self.design, self.task = design, task
+        self.design = design
+        self.task = task
         self.signs = task.signs.astype(np.float64)
-        self.margins, self.change = np.zeros(n), np.zeros(n)
+        # C of each row: the bound of its variable, but for squared losses, which have none.
+        squared = task.ridge > 0
+        self.costs = np.where(squared, 1 / (2 * np.where(squared, task.ridge, 1)), task.upper)
         self.ridge = task.ridge
         self.centre = np.zeros(n)
-        self.alpha = self.best = np.zeros(n) if alpha is None else alpha
+        self.margins = np.zeros(n)
+        self.margin_change = np.zeros(n)
         self.curvature = np.zeros(n)
+        self.alpha = np.zeros(n) if alpha is None else alpha
+        self.best_alpha = self.alpha
 
-    def weights_of_duals(self, alpha: Floats) -> tuple[Floats, float]:
-        """Return Σ a_i s_i φ(x_i), and the part of the constant feature."""
+    def weights_of_duals(self, alpha: Floats) -> Floats:
+        """Return Σ a_i s_i φ(x_i), (m + 1,)."""
         factors = alpha * self.signs
-        return self.design.weighted_sum(factors), float(factors.sum() * self.task.bias)
+        return np.append(self.design.weighted_sum(factors), factors.sum() * self.task.bias)
 
-    def begin(self, weights: Floats, constant: float) -> Start:
+    def start(self, weights: Floats) -> Start:
         """Score all rows."""
         task = self.task
-        self.margins = self.signs * (self.design.scores(weights) + constant * task.bias)
+        self.margins = self._scored(weights)
         excess = float(np.abs(self.margins - task.targets).sum())
-        return Start(len(self.margins), excess, float(task.norms.max()))
+        leverage = float(self.costs @ task.norms)
+        return Start(len(self.margins), excess, leverage, float(task.norms.max()))
 
-    def keep(self) -> None:
+    def _scored(self, weights: Floats) -> Floats:
+        return self.signs * (self.design.scores(weights[:-1]) + weights[-1] * self.task.bias)
+
+    def keep_best(self) -> None:
         """Keep the dual variables: they are the best so far."""
-        self.best = self.alpha.copy()
+        self.best_alpha = self.alpha.copy()
 
-    def blocks(self) -> list[Floats]:
-        """Return the diagonal blocks of :meth:`hessian`: of each feature, and the constant one."""
-        factors, places = self.curved()
-        constant = np.full((1, 1), self.task.bias**2 * factors.sum())
-        return [*self.design.block_moments(factors, places), constant]
+    def set_centres(self, band: float, least: float, from_best: bool) -> None:
+        """Move the centres to the dual variables, or the best ones; the price is ``band / C``.
 
-    def smooth(self, band: float, least: float) -> None:
-        """Move the centres to the dual variables, and set the ridge to ``band / C``."""
-        self.centre = self.alpha.copy()
-        self.ridge = np.maximum(band / self.task.upper, least)
+        With a ridge r of the loss itself, r a² / 2 + τ (a - ā)² / 2 is a parabola around
+        ā τ / (r + τ), but for a constant.
+        """
+        price = np.maximum(band / self.costs, least)
+        self.ridge = self.task.ridge + price
+        self.centre = (self.best_alpha if from_best else self.alpha) * (price / self.ridge)
 
-    def point(self) -> Point:
+    def objectives(self) -> Objectives:
         """Return the sums over the rows where the margins are now."""
         task = self.task
         row_loops.dual_point(
             task, self.ridge, self.centre, self.margins, self.alpha, self.curvature
         )
-        by_features, by_constant = self.weights_of_duals(self.alpha)
-        return Point(
+        return Objectives(
             loops.total_loss(task, self.margins),
             loops.dual_value(task, self.alpha),
-            by_features,
-            by_constant,
+            self.weights_of_duals(self.alpha),
             int(np.count_nonzero(self.curvature)),
         )
 
@@ -209,38 +229,47 @@ class NewtonBlock:
         matrix[m, m] = bias**2 * factors.sum()
         return matrix
 
-    def product(self, weights: Floats, constant: float) -> tuple[Floats, float]:
+    def hessian_blocks(self) -> list[Floats]:
+        """Return the diagonal blocks of :meth:`hessian`: of each feature, and the constant one."""
+        factors, places = self.curved()
+        constant = np.full((1, 1), self.task.bias**2 * factors.sum())
+        return [*self.design.block_moments(factors, places), constant]
+
+    def hessian_product(self, weights: Floats) -> Floats:
         """Return the rows' part of the Hessian matrix times a vector."""
         bias = self.task.bias
         curvature, places = self.curved()
-        factors = curvature * (self.design.scores(weights, places) + constant * bias)
-        return self.design.weighted_sum(factors, places), float(factors.sum() * bias)
+        factors = curvature * (self.design.scores(weights[:-1], places) + weights[-1] * bias)
+        return np.append(self.design.weighted_sum(factors, places), factors.sum() * bias)
 
-    def look(self, weights: Floats, constant: float) -> None:
-        """Take the direction with these weights."""
-        self.change = self.signs * (self.design.scores(weights) + constant * self.task.bias)
+    def set_direction(self, direction: Floats) -> None:
+        """Score all rows with the weights of a direction."""
+        self.margin_change = self._scored(direction)
 
-    def slope(self, step: float) -> tuple[float, float]:
-        """Return the loss's slope along the direction, and its own slope."""
-        arrays = self.task, self.ridge, self.centre, self.margins, self.change
-        slope, curvature = row_loops.slope_along(*arrays, step)
-        return slope, curvature
+    def derivatives(self, step: float) -> Derivatives:
+        """Return the derivatives of the loss along the direction, ``step`` of the way."""
+        arrays = self.task, self.ridge, self.centre, self.margins, self.margin_change
+        return Derivatives(*row_loops.slope_along(*arrays, step))
 
     def move(self, step: float) -> None:
         """Go ``step`` of the way along the direction."""
-        self.margins += step * self.change
+        self.margins += step * self.margin_change
 
 
 @dataclass
 class NewtonResult:
-    """The best weights, and the objectives of them and of the blocks' best dual variables."""
+    """The best weights (m + 1,), and the objectives of them and of the best dual variables."""
 
     weights: Floats
-    constant: float
     primal: float
     dual: float
     passes: float
     steps: int
+
+    @property
+    def gap(self) -> float:
+        """The duality gap, as a part of the primal objective."""
+        return (self.primal - self.dual) / self.primal if self.primal > 0 else 0.0
 
 
 class Blocks(Protocol):
@@ -271,21 +300,19 @@ class OwnRows:
 def minimise(
     blocks: Blocks,
     weights: Floats,
-    constant: float,
     *,
-    smooth: bool,
+    loss_kind: LossKind,
     tol: float,
     most_passes: float,
     report: Callable[[float, float], None] = lambda passes, gap: None,
 ) -> NewtonResult:
-    """Minimise P from some weights, to a gap of ``tol`` of the objective.
+    """Minimise P from some weights (m + 1,), to a gap of ``tol`` of the objective.
 
-    ``smooth`` says that the loss has a second derivative almost everywhere; else it is the hinge or
-    the ε-insensitive loss. A pass scores all rows, or adds them up. Ends after ``most_passes``, or
-    when rounding lets nothing improve.
+    A pass scores all rows, or adds them up. Ends after ``most_passes``, or when rounding lets
+    nothing improve.
     """
     with single_threaded_blas():
-        return _Newton(blocks, weights, constant, smooth, tol, most_passes, report).run()
+        return _Newton(blocks, weights, loss_kind, tol, most_passes, report).run()
 
 
 class _Newton:
@@ -295,106 +322,108 @@ class _Newton:
         self,
         blocks: Blocks,
         weights: Floats,
-        constant: float,
-        smooth: bool,
+        loss_kind: LossKind,
         tol: float,
         most_passes: float,
         report: Callable[[float, float], None],
     ):
-        self.blocks, self.smooth, self.tol = blocks, smooth, tol
-        self.weights, self.constant = weights, constant
-        self.most_passes, self.report = most_passes, report
-        self.passes, self.steps = 0.0, 0
-        self.best_weights, self.best_constant = weights, constant
-        self.primal, self.dual = np.inf, -np.inf
+        self.blocks = blocks
+        self.loss_kind = loss_kind
+        self.tol = tol
+        self.most_passes = most_passes
+        self.report = report
+        self.passes = 0.0
+        self.steps = 0
+        self.weights = self.best_weights = weights
+        self.primal, self.dual = np.inf, -np.inf  # the best ones
 
     def run(self) -> NewtonResult:
-        starts = self.blocks.run("begin", self.weights, self.constant)
+        starts = self.blocks.run("start", self.weights)
         self.passes += 1
         self.n_rows = sum(start.n_rows for start in starts)
+        leverage = sum(start.leverage for start in starts) / self.n_rows
+        least_price = _LEAST_RIDGE * max(start.largest_norm for start in starts)
         band = _FIRST_BAND * sum(start.excess for start in starts) / self.n_rows
-        least = _LEAST_RIDGE * max(start.largest_norm for start in starts)
-        if not self.smooth:
-            self.blocks.run("smooth", band, least)
-        idle, here, before = 0, 0, np.inf
+        has_centres = self.loss_kind == "sharp"
+        if has_centres:
+            self.blocks.run("set_centres", band, least_price, False)
+        n_idle, n_here, n_widened = 0, 0, 0
+        gap_before = np.inf
         while True:
-            point = self._look()
+            sums = self._evaluate()
             gap = self.primal - self.dual
             self.report(self.passes, gap / self.primal if self.primal > 0 else 0.0)
             if gap <= self.tol * self.primal or self.passes >= self.most_passes:
                 break
-            slope = self.weights - point.by_features
-            slope_constant = self.constant - point.by_constant
-            residual = (slope @ slope + slope_constant**2) / 2
-            solved = residual <= _INEXACT * (self.gap_here - residual)
-            if self.smooth or solved or here >= _MOST_STEPS:
-                idle = 0 if gap < (1 - _LEAST_GAIN) * before else idle + 1
-                if idle >= _MOST_IDLE:
+            gradient = self.weights - sums.dual_weights
+            residual = gradient @ gradient / 2
+            is_solved = residual <= _INEXACT * (self.gap_here - residual)
+            is_stuck = n_here >= _MOST_STEPS
+            if is_solved or is_stuck or not has_centres:
+                n_idle = 0 if gap < (1 - _LEAST_GAIN) * gap_before else n_idle + 1
+                gap_before = gap
+            if n_idle >= _MOST_IDLE or (has_centres and is_stuck):
+                # Rows become curved and straight again at every step: a wider band lets few do so.
+                if n_widened >= _MOST_WIDENED or self.loss_kind == "logistic":
                     break
-                before = gap
-            if not self.smooth and (solved or here >= _MOST_STEPS):
-                band *= _NARROWER
-                here = 0
-                self.blocks.run("smooth", band, least)
+                n_widened += 1
+                band = min(_WIDER * band, leverage) if has_centres else leverage
+                has_centres = True
+                n_idle, n_here = 0, 0
+                self.blocks.run("set_centres", band, least_price, True)
                 continue
-            self._step(slope, slope_constant, point.n_curved)
-            here += 1
-        return NewtonResult(
-            self.best_weights,
-            self.best_constant,
-            self.primal,
-            self.dual,
-            self.passes,
-            self.steps,
-        )
+            if has_centres and is_solved:
+                band *= _NARROWER
+                n_here = 0
+                self.blocks.run("set_centres", band, least_price, False)
+                continue
+            self._step(gradient, sums.n_curved)
+            n_here += 1
+        return NewtonResult(self.best_weights, self.primal, self.dual, self.passes, self.steps)
 
-    def _look(self) -> Point:
+    def _evaluate(self) -> Objectives:
         """Add up the rows; keep the best weights and dual variables."""
-        point = reduce(Point.plus, self.blocks.run("point"))
+        sums = reduce(Objectives.plus, self.blocks.run("objectives"))
         self.passes += 1
-        square = self.weights @ self.weights + self.constant**2
-        dual_square = point.by_features @ point.by_features + point.by_constant**2
-        primal, dual = square / 2 + point.loss, point.dual - dual_square / 2
+        primal = self.weights @ self.weights / 2 + sums.loss
+        dual = sums.dual - sums.dual_weights @ sums.dual_weights / 2
         self.gap_here = primal - dual
         if primal < self.primal:
-            self.primal = primal
-            self.best_weights, self.best_constant = self.weights.copy(), self.constant
+            self.primal, self.best_weights = primal, self.weights
         if dual > self.dual:
             self.dual = dual
-            self.blocks.run("keep")
-        return point
+            self.blocks.run("keep_best")
+        return sums
 
-    def _step(self, slope: Floats, slope_constant: float, n_curved: int) -> None:
+    def _step(self, gradient: Floats, n_curved: int) -> None:
         """Go along Newton's direction to where the objective is least."""
-        direction, constant = self._direction(-slope, -slope_constant, n_curved)
-        self.blocks.run("look", direction, constant)
+        direction = self._direction(-gradient, n_curved)
+        self.blocks.run("set_direction", direction)
         self.passes += 1
-        linear = self.weights @ direction + self.constant * constant
-        square = direction @ direction + constant**2
+        linear = self.weights @ direction
+        square = direction @ direction
+        first_slope = gradient @ direction
         step, low, high = 1.0, 0.0, np.inf
-        first = slope @ direction + slope_constant * constant
         for _ in range(_SEARCHES):
-            parts = self.blocks.run("slope", step)
-            here = linear + step * square + sum(part[0] for part in parts)
-            curvature = square + sum(part[1] for part in parts)
-            if abs(here) <= _SLOPE_LEFT * abs(first):
+            derivatives = self.blocks.run("derivatives", step)
+            slope = linear + step * square + sum(block.slope for block in derivatives)
+            curvature = square + sum(block.curvature for block in derivatives)
+            if abs(slope) <= _SLOPE_LEFT * abs(first_slope):
                 break
-            if here < 0:
+            if slope < 0:
                 low = step
             else:
                 high = step
-            step -= here / curvature
+            step -= slope / curvature
             if not low < step < high:
                 step = (low + high) / 2 if np.isfinite(high) else 2 * low
         self.blocks.run("move", step)
         self.weights = self.weights + step * direction
-        self.constant += step * constant
         self.steps += 1
 
-    def _direction(self, weights: Floats, constant: float, n_curved: int) -> tuple[Floats, float]:
+    def _direction(self, vector: Floats, n_curved: int) -> Floats:
         """Return the inverse of the Hessian matrix times a vector."""
         m, single = self.blocks.n_weights, self.blocks.single
-        vector = np.append(weights, constant)
         direction = None
         moments_ns = 0.0 if single is None else single.design.moments_ns(n_curved)
         by_rows_ns = np.inf if single is None else _by_rows_ns(n_curved, m)
@@ -405,28 +434,34 @@ class _Newton:
         self.passes += 1
         if direction is None or not direction @ vector > 0:
             direction = self._by_conjugate_gradients(vector, n_curved)
-        return direction[:-1], float(direction[-1])
+        return direction
 
     def _by_conjugate_gradients(self, vector: Floats, n_curved: int) -> Floats:
         """Solve by products alone, preconditioned by the block of each feature."""
-        factors = _block_factors(self.blocks.run("blocks"))
-        solution, rest = np.zeros(len(vector)), vector.copy()
-        ready = _precondition(factors, rest)
-        direction, size = ready, rest @ ready
-        first = size
+        factors = _block_factors(self.blocks.run("hessian_blocks"))
+        solution, residual = np.zeros(len(vector)), vector.copy()
+        preconditioned = _precondition(factors, residual)
+        direction, size = preconditioned, residual @ preconditioned
+        first_size = size
         for _ in range(_MOST_CONJUGATE):
-            products = self.blocks.run("product", direction[:-1], float(direction[-1]))
+            product = direction + sum(self.blocks.run("hessian_product", direction))
             self.passes += 2 * n_curved / self.n_rows
-            curved = direction + sum(np.append(*product) for product in products)
-            length = size / (direction @ curved)
+            length = size / (direction @ product)
             solution += length * direction
-            rest -= length * curved
-            ready = _precondition(factors, rest)
-            before, size = size, rest @ ready
-            if size <= _CONJUGATE_RESIDUAL**2 * first:
+            residual -= length * product
+            preconditioned = _precondition(factors, residual)
+            size_before, size = size, residual @ preconditioned
+            if size <= _CONJUGATE_RESIDUAL**2 * first_size:
                 break
-            direction = ready + size / before * direction
+            direction = preconditioned + size / size_before * direction
         return solution
+
+
+def kind_of(task: loops.Task) -> LossKind:
+    """Return the kind of a task's loss."""
+    if task.logistic:
+        return "logistic"
+    return "squared" if (task.ridge > 0).all() else "sharp"
 
 
 def direction_ns(n_curved: int, n_weights: int, moments_ns: float) -> float:
@@ -475,17 +510,18 @@ def _solved(matrix: Floats, vector: Floats) -> Floats | None:
 def _block_factors(parts: list[list[Floats]]) -> list[tuple]:
     """Return the Cholesky factors of I plus the sums of the blocks of all features."""
     factors = []
-    for own in zip(*parts, strict=True):
-        block = np.eye(len(own[0])) + sum(own)
+    for summands in zip(*parts, strict=True):
+        block = np.eye(len(summands[0])) + sum(summands)
         block += np.eye(len(block)) * _ROUNDING * np.trace(block)
         factors.append(cho_factor(block, lower=True, check_finite=False))
     return factors
 
 
 def _precondition(factors: list[tuple], vector: Floats) -> Floats:
-    out, place = np.empty_like(vector), 0
+    solution = np.empty_like(vector)
+    first = 0
     for factor in factors:
-        stop = place + len(factor[0])
-        out[place:stop] = cho_solve(factor, vector[place:stop], check_finite=False)
-        place = stop
-    return out
+        stop = first + len(factor[0])
+        solution[first:stop] = cho_solve(factor, vector[first:stop], check_finite=False)
+        first = stop
+    return solution

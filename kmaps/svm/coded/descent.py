@@ -19,7 +19,7 @@ from kmaps._loops import train as loops
 from kmaps._loops.vectors import aligned_zeros
 from kmaps.svm.coded import problem as problems
 from kmaps.svm.coded.code_design import design_of, expected_passes, laid_out
-from kmaps.svm.newton import NewtonBlock, OwnRows, minimise
+from kmaps.svm.newton import NewtonBlock, OwnRows, kind_of, minimise
 
 Report = Callable[[float, float], None]
 
@@ -41,6 +41,9 @@ _SOON = 20  # passes that Newton's method may take to begin at once
 # that were taken in vain. On histograms that separate (C = 100) up to 9 times as many seem to be
 # left before conjugate gradients find the end; where classes overlap, 15 to 100,000 times.
 _MANY_LEFT, _IN_VAIN = 10, 5
+# Newton's method gets what is left of all passes, where descent is not there after so many: on few
+# rows its steps take longer than passes, and are fewer.
+_LAST_PART, _FEWEST_PASSES = 0.75, 100
 _LEAST_PART = 0.25  # of the passes that Newton's method takes: fewer say too little
 
 
@@ -103,7 +106,8 @@ class _Descent:
             self.report(solution.passes, solution.gap)
             if solution.gap <= self.tol or self.spent >= self.most:
                 return solution
-            if self.creeps:
+            passes_end = solution.passes >= max(_LAST_PART * self.most / self.n, _FEWEST_PASSES)
+            if self.creeps or (passes_end and self.newton_passes < np.inf):
                 return self._by_newton(solution)
             if reached:
                 self.goal *= aim(self.tol, solution.gap)
@@ -177,24 +181,23 @@ class _Descent:
             return before
         design, rotations = made
         block = NewtonBlock(design, self.task, self.alpha)
-        weights, constant = block.weights_of_duals(self.alpha)
         passes = self.spent / self.n
         result = minimise(
             OwnRows(block),
-            weights,
-            constant,
-            smooth=self.task.logistic or bool((self.task.ridge > 0).all()),
+            block.weights_of_duals(self.alpha),
+            loss_kind=kind_of(self.task),
             tol=MARGIN * self.tol,
             most_passes=self.most / self.n - passes,
-            report=lambda taken, gap: self.report(passes + taken, gap),
+            report=lambda newton_passes, gap: self.report(passes + newton_passes, gap),
         )
-        own = laid_out(self.problem.layout, rotations, result.weights)
-        margins = self.problem.margins(own, result.constant)
-        square = result.weights @ result.weights + result.constant**2
+        weights = laid_out(self.problem.layout, rotations, result.weights[:-1])
+        constant = float(result.weights[-1])
+        margins = self.problem.margins(weights, constant)
+        square = result.weights @ result.weights
         solution = problems.CodedSolution(
-            own,
-            result.constant,
-            block.best,
+            weights,
+            constant,
+            block.best_alpha,
             margins,
             float(square / 2 + loops.total_loss(self.task, margins)),
             result.dual,

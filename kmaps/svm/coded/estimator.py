@@ -276,7 +276,7 @@ class CodedEstimator(Learner):
         self.duality_gap_ = np.array([solution.gap for solution in solutions])
         self.n_iter_ = np.ceil([solution.passes for solution in solutions]).astype(int)
         self._duals = [solution.alpha for solution in solutions] if self._keeps_duals else None
-        self._warn_of_gaps(self.duality_gap_, 4)
+        self._warn_of_gaps(self.duality_gap_, 4, passes=self.n_iter_)
 
     def _importances(
         self, model: CodedModel, training: CodedRows, weights: NDArray[np.float64]

@@ -317,7 +317,8 @@ def code_counts(
     n_blocks = min(max(1, n_codes // max(_BLOCK_CODES, shape[0] * shape[1])), _MOST_BLOCKS)
     counts: NDArray[np.float64] = sum(for_blocks(block, n, max(1, -(-n // n_blocks))))
     if rows.features is not None:  # omitted codes have the row that maps to zero
-        counts[:, zero[0]] += weights.sum() - counts.sum(axis=1)
+        omitted = weights.sum() - counts.sum(axis=1)
+        counts[:, zero[0]] += np.maximum(omitted, 0)  # rounding leaves less than nothing
     return counts
 
 

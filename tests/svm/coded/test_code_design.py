@@ -5,7 +5,6 @@ import warnings
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
@@ -137,7 +136,7 @@ def test_every_form_gets_the_weights(feature_map, form, sparse):
     posed.rebuild(alpha, own)
     scores = posed.task.signs * posed.margins(own, 0.0)
     block = NewtonBlock(design, posed.task)
-    expected = design.scores(block.weights_of_duals(alpha)[0])
+    expected = design.scores(block.weights_of_duals(alpha)[:-1])
     np.testing.assert_allclose(scores, expected, atol=1e-4 * np.abs(expected).max())
 
 
@@ -154,13 +153,13 @@ def test_all_ways_to_a_direction_agree(monkeypatch):
     design, _ = design_of(posed)
     features = np.hstack([design.expanded(np.arange(200)), np.ones((200, 1))])
     block = NewtonBlock(design, posed.task)
-    block.begin(np.zeros(design.n_weights), 0.0)
-    block.point()
+    block.start(np.zeros(design.n_weights + 1))
+    block.objectives()
     vector = np.random.default_rng(0).normal(size=design.n_weights + 1)
     hessian = np.eye(len(vector)) + (features.T * block.curvature) @ features
     expected = np.linalg.solve(hessian, vector)
-    nothing = np.zeros(design.n_weights)
-    newton = _Newton(OwnRows(block), nothing, 0.0, True, 1e-4, 100, lambda passes, gap: None)
+    nothing = np.zeros(design.n_weights + 1)
+    newton = _Newton(OwnRows(block), nothing, "logistic", 1e-4, 100, lambda passes, gap: None)
     newton.n_rows = 200
     settings = {
         "counts": {"_multiplying_ns": np.inf, "_by_rows_ns": np.inf},
@@ -174,9 +173,9 @@ def test_all_ways_to_a_direction_agree(monkeypatch):
                 of = f"kmaps.svm.{'coded.code_design' if name[1:4] in ('mul', 'cou') else 'newton'}"
                 new = value if name.isupper() else (lambda *given, value=value: value)
                 patch.setattr(f"{of}.{name}", new)
-            direction, constant = newton._direction(vector[:-1], vector[-1], 200)
+            direction = newton._direction(vector, 200)
         tolerance = 0.1 if way == "conjugate gradients" else 1e-8
-        error = np.append(direction, constant) - expected
+        error = direction - expected
         assert np.linalg.norm(error) <= tolerance * np.linalg.norm(expected), way
 
 
@@ -206,8 +205,8 @@ def test_ridge_takes_one_step_in_any_order():
     assert models[0].score(X, y) == pytest.approx(models[1].score(X, y), abs=1e-6)
 
 
-def certified_or_refused(seed):
-    """Train on a small problem of any kind; return what is wrong with it."""
+def drawn(seed):
+    """Return a model and the samples, targets and weights of a small problem of any kind."""
     rng = np.random.default_rng(seed)
     n, d = int(rng.integers(2, 200)), int(rng.integers(1, 8))
     n_levels = int(rng.choice([1, 2, 3, 20, 256]))
@@ -231,26 +230,47 @@ def certified_or_refused(seed):
         y = rng.integers(0, rng.integers(2, 4), n)
         if rng.random() < 0.2:
             y = (np.arange(n) == 0).astype(int)  # a class of one row
+    return model, X, y, weights
+
+
+def certified_or_refused(seed):
+    """Train on a small problem of any kind; return what is wrong with it."""
+    model, X, y, weights = drawn(seed)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             model.fit(X, y, weights)
         except KmapsError as error:
-            return "" if "\n" not in str(error) else f"{model}: {error}"
-    missed = [str(one.message) for one in caught if one.category is ConvergenceWarning]
-    certified = (model.duality_gap_ <= model.tol).all()
-    if certified or (len(missed) == 1 and "\n" not in missed[0]):
+            return "" if "\n" not in str(error) else f"{seed}: {error}"
+    messages = [str(warning.message) for warning in caught]
+    if any(issubclass(warning.category, RuntimeWarning) for warning in caught):
+        return f"{seed}: {messages}"
+    if (model.duality_gap_ <= model.tol).all():
         return ""
-    return f"{model}: {model.duality_gap_}, {missed}"
+    # Scores are rounded to single precision: at a huge C that can cost more than ``tol``.
+    missed = [m for m in messages if "single precision" in m and "\n" not in m]
+    return "" if len(missed) == 1 else f"{seed}: {model.duality_gap_}, {messages}"
+
+
+# The first ones have a huge C on few rows, where losses with a ridge are nearly as sharp as the
+# hinge and a step takes longer than passes: their gaps stayed between 0.02 and 1. The last one has
+# features of one level.
+HARD = [30, 37, 165, 203, 267, 363]
 
 
 def test_fits_are_certified_or_refused_in_one_line():
-    assert [problem for problem in map(certified_or_refused, range(30)) if problem] == []
+    assert [problem for problem in map(certified_or_refused, [*HARD, *range(12)]) if problem] == []
 
 
 @pytest.mark.slow
-def test_many_fits_are_certified_or_refused_in_one_line():
-    assert [problem for problem in map(certified_or_refused, range(300)) if problem] == []
+def test_dozens_of_fits_are_certified_or_refused_in_one_line():
+    assert [problem for problem in map(certified_or_refused, range(12, 60)) if problem] == []
+
+
+@pytest.mark.soak
+def test_hundreds_of_fits_are_certified_or_refused_in_one_line(record_property):
+    assert [problem for problem in map(certified_or_refused, range(600)) if problem] == []
+    record_property("soak", ("fits on codes: certified or refused", 600))
 
 
 def test_rows_that_leave_codes_out_count_them_as_zero():
