@@ -120,13 +120,25 @@ def read_image(
                 opened.draft("L", (longest, longest))
             return _grey(opened, longest, white, background)
     except UnidentifiedImageError:
-        size = Path(image).stat().st_size
-        raise InputError(f"is no image ({size:,} bytes)" if size else "is an empty file") from None
+        raise InputError(_not_read(Path(image))) from None
     except InputError:
         raise
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"cannot be read: {reason}") from None
+
+
+def _not_read(path: Path) -> str:
+    """Return why Pillow cannot open a file: it is no image, or a TIFF of a kind that it lacks."""
+    with open(path, "rb") as file:
+        beginning = file.read(4)
+    size = path.stat().st_size
+    if beginning in (b"II*\0", b"MM\0*"):
+        return (
+            "is a TIFF whose samples Pillow does not read (of 10, 14 or 24 bits, say, or "
+            "floating-point numbers of 16 or 64 bits); save it with 8 or 16 bits"
+        )
+    return f"is no image ({size:,} bytes)" if size else "is an empty file"
 
 
 def _grey(
@@ -249,11 +261,19 @@ def _is_stored_plainly(opened: Any) -> bool:  # Pillow's types lack the tiles
 
 
 def _check_stored(opened: "Image") -> None:
-    """Refuse TIFF files that Pillow reads wrongly: stored plainly, with sides that change places.
+    """Refuse TIFF files that Pillow reads wrongly.
 
-    Pillow 13 cuts their lines at the length that the turned image has.
+    Pillow 13 takes negative samples of 8 bits for bright ones, and cuts the lines of files that are
+    stored plainly, and whose sides change places, at the length that the turned image has.
     """
-    if opened.format != "TIFF" or not _is_stored_plainly(opened):
+    if opened.format != "TIFF":
+        return
+    if _tag(opened, _SIGNED) == _IS_SIGNED and _tag(opened, _BITS) == 8:
+        raise InputError(
+            "is a TIFF of signed samples of 8 bits, which Pillow does not read right; save it with "
+            "samples from 0 to 255"
+        )
+    if not _is_stored_plainly(opened):
         return
     width, height = opened.size
     orientation = _tag(opened, _ORIENTATION)

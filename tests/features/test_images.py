@@ -1,5 +1,7 @@
 """What each mode of an image file means: depths, transparency, orientation, several images."""
 
+import struct
+
 import numpy as np
 import pytest
 from PIL import Image, ImageOps, TiffImagePlugin
@@ -104,6 +106,38 @@ def test_what_does_not_state_its_white_is_refused_without_it(tmp_path, dtype):
     np.testing.assert_allclose(loaded(tmp_path / "a.tif", white=65535), GREY, atol=1e-7)
     with pytest.raises(InputError, match="holds the level 65021, expected 0 to 4095"):
         loaded(tmp_path / "a.tif", white=4095)
+
+
+def packed_tiff(path, levels, bits, sample_format=1):
+    """Write levels as samples of so many bits, without compression, by TIFF's specification."""
+    height, width = levels.shape
+    lines = []
+    for row in levels.tolist():
+        line = "".join(format(level, f"0{bits}b") for level in row)
+        line += "0" * (-len(line) % 8)
+        lines.append(int(line, 2).to_bytes(len(line) // 8, "big"))
+    data = b"".join(lines)
+    entries = {256: width, 257: height, 258: bits, 259: 1, 262: 1, 277: 1, 278: height}
+    entries |= {273: 8 + 2 + 12 * 10 + 4, 279: len(data), 339: sample_format}
+    directory = b"".join(struct.pack("<HHII", tag, 4, 1, entries[tag]) for tag in sorted(entries))
+    count = struct.pack("<H", len(entries))
+    path.write_bytes(b"II*\0\x08\0\0\0" + count + directory + bytes(4) + data)
+
+
+def test_samples_of_other_depths(tmp_path):
+    path = tmp_path / "a.tif"
+    odd = np.arange(15).reshape(3, 5) * 273  # lines that end within a byte
+    packed_tiff(path, odd, 12)
+    np.testing.assert_allclose(loaded(path), odd / 4095, atol=1e-6)
+    packed_tiff(path, odd // 273, 4)
+    np.testing.assert_allclose(loaded(path), odd // 273 / 15, atol=1e-6)
+    for bits in (10, 14, 24):
+        packed_tiff(path, odd % 1024, bits)
+        with pytest.raises(InputError, match="save it with 8 or 16 bits"):
+            loaded(path)
+    packed_tiff(path, odd // 273, 8, sample_format=2)
+    with pytest.raises(InputError, match="signed samples of 8 bits"):
+        loaded(path)
 
 
 def test_other_modes_are_refused(tmp_path):
