@@ -75,6 +75,15 @@ n_features = click.option(
 )
 
 
+normalize = click.option(
+    "--normalize",
+    type=click.Choice(["none", "l1", "l2", "max", "min-max"]),
+    default="none",
+    help="Divide each row by its norm (l1, l2), each column by its largest size (max), or take "
+    "each column to 0 … 1 (min-max).",
+)
+
+
 def _use_threads(ctx: click.Context, param: click.Parameter, value: int | None) -> None:
     if value is None:
         return

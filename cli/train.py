@@ -27,6 +27,7 @@ from kmaps.errors import ConfigError, InputError
 
 if TYPE_CHECKING:
     from kmaps.io import LabelledRows
+    from kmaps.models import NormalizedRows
 
 _NOT_THERE = (
     "folds",
@@ -85,8 +86,8 @@ class Costs(click.ParamType):
     cls=TrainCommand,
     groups={
         "Files": "labels label_column input_format zero_based n_features force",
-        "Model": "map_name kernel regression multiclass n_levels level_ranges sigma "
-        "n_landmarks probability calibrate",
+        "Model": "map_name kernel regression multiclass n_levels level_ranges "
+        "normalize sigma n_landmarks probability calibrate",
         "Training": "costs folds hold_out loss epsilon penalty class_weight smooth bias tol "
         "max_iter seed",
         "Computation": "memory threads cluster",
@@ -186,6 +187,7 @@ Examples:
     help="Whether columns share their levels, or each has levels over its own range; auto: its own "
     "where columns are of unlike units. [default: auto]",
 )
+@array_files.normalize
 @click.option(
     "--calibrate",
     is_flag=True,
@@ -256,6 +258,7 @@ def command(
     header: str,
     keep_large: bool,
     cluster: str | None,
+    normalize: str,
     force: bool,
     as_json: bool,
     quiet: bool,
@@ -311,6 +314,7 @@ def command(
         import numpy as np
 
         from kmaps.io import LabelledRows
+        from kmaps.models import NormalizedRows
 
         model = describe()
         chosen = _usual_costs(model) if costs is None else costs
@@ -319,7 +323,22 @@ def command(
             rows = LabelledRows(
                 reader, y, memory=int(memory * 1e6), progress=report, keep_large=keep_large
             )
-            facts = _trained(train, model, rows, chosen, folds, hold_out, seed, report, quiet)
+            source_rows: LabelledRows | NormalizedRows = rows
+            if normalize != "none":
+                source_rows = NormalizedRows(rows, normalize, reader.columns)
+            facts = _trained(
+                partial(train, folds=folds, hold_out=hold_out, seed=seed),
+                model,
+                source_rows,
+                chosen,
+                rows.name,
+                report,
+                quiet,
+            )
+            facts["data_sha256"] = rows.digest()
+        if isinstance(source_rows, NormalizedRows):
+            model.normalization_ = source_rows.normalization
+            facts["normalize"] = normalize
         if reader.columns is not None:
             model.feature_names_in_ = np.array(reader.columns, object)
         if costs is None and chosen == "auto" and not quiet:
@@ -373,11 +392,9 @@ def _trainer(regression: bool | None) -> Callable[..., dict[str, Any]]:
 def _trained(
     train: Callable[..., dict[str, Any]],
     model: Any,
-    rows: "LabelledRows",
+    rows: "LabelledRows | NormalizedRows",
     costs: list[float] | str,
-    folds: int | None,
-    hold_out: float | None,
-    seed: int,
+    name: str,
     report: Callable[[str, int, int], None],
     quiet: bool,
 ) -> dict[str, Any]:
@@ -389,15 +406,12 @@ def _trained(
                     model,
                     rows,
                     costs,
-                    folds=folds,
-                    hold_out=hold_out,
-                    seed=seed,
                     report=report,
                     clock=lambda: perf_counter() - compiled.seconds,
                 )
-            return facts | {"data_sha256": rows.digest()}
+            return facts
         except MemoryError as error:
-            text = f"{rows.name}: is too large for the free memory: {error}"
+            text = f"{name}: is too large for the free memory: {error}"
             raise InputError(text) from None
 
 

@@ -52,6 +52,12 @@ def add_step(step: Any, graph: "Graph", x: Tensor) -> Tensor | None:
             "but for KernelSVC, scikit-learn's LinearSVC and LogisticRegression, and pipelines of "
             "them"
         )
+    normalization = vars(step).get("normalization_")
+    if normalization is not None:
+        raise ConfigError(
+            f"{type(step).__name__} normalises its rows ({normalization.name}), which has no ONNX "
+            "graph here: train it on rows that are normalised beforehand"
+        )
     return step.add_to_graph(graph, x)
 
 

@@ -89,13 +89,14 @@ FLOORS = {
     "periods < ranged < * < generalized < registry",
     "maps/lowdim": "cosines lp < target < continuous < selection < optimal < table < solve box "
     "< transformer joint",
-    "svm": "losses clib model_file training_gram < parameters < reduction < learner onnx_heads "
-    "< probabilities < grouplasso newton < coded liblinear libsvm smo < kernel_svc < pruning",
+    "svm": "losses clib normalization training_gram < model_file < parameters < reduction "
+    "< learner onnx_heads < probabilities < grouplasso newton < coded liblinear libsvm smo "
+    "< kernel_svc < pruning",
     "svm/coded": "parameters tables < forms < problem < code_design block < descent < rounds "
     "< training < model products sparse < estimator < streamed < classifier regressor < folds",
     "dask": "cluster chunks team < classifier mapped_svc maps folders",
     "svm/grouplasso": "problem < classifier",
-    "models": "renaming < mapped_rows patches choice landmarks_graph < landmarks "
+    "models": "renaming normalized_rows < mapped_rows patches choice landmarks_graph < landmarks "
     "< output_design < block_descent widths page evaluation < mapped_svc "
     "< random_features landmark_svc kernel_svc_cv < coded_path < ahead training onnx_export "
     "< files regression < predictor",

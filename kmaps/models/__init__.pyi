@@ -27,6 +27,7 @@ from .files import model_of as model_of
 from .kernel_svc_cv import KernelSVCCV as KernelSVCCV
 from .landmark_svc import LandmarkSVC as LandmarkSVC
 from .landmarks import LandmarkMap as LandmarkMap
+from .normalized_rows import NormalizedRows as NormalizedRows
 from .onnx_export import to_onnx as to_onnx
 from .page import explanation as explanation
 from .predictor import Predictor as Predictor

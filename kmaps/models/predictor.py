@@ -22,6 +22,7 @@ from kmaps.svm import reduction
 from kmaps.svm.coded.model import KEPT_BYTES, CodedModel
 from kmaps.svm.coded.parameters import CAME_LATER, CHECKS, STORED
 from kmaps.svm.model_file import ModelFile
+from kmaps.svm.normalization import Normalization
 from kmaps.validation import check_codes, refuse_mask
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ class Predictor:
         How the binary problems make classes, as ``multiclass`` of the estimator.
     _curves : Probabilities or None
         What turns scores into probabilities; None for a model without.
+    _normalization : Normalization or None
+        How rows are normalised before they are scored.
     """
 
     estimator: str
@@ -64,6 +67,7 @@ class Predictor:
     _model: CodedModel
     _multiclass: str
     _curves: reduction.Probabilities | None
+    _normalization: Normalization | None = None
 
     def decision_function(self, X: ArrayLike) -> NDArray:
         """Return the scores of rows, as the estimator does.
@@ -144,6 +148,9 @@ class Predictor:
     def _scores(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the scores (n, P) of the binary problems, or of a regression."""
         rows = self._checked(X)
+        if self._normalization is not None:
+            refuse_not_finite(rows.toarray() if issparse(rows) else rows)
+            rows = self._normalization.of(rows)
         # The blocks of the estimator: codes are listed, and summed, alike.
         size = max(1, reduction.BLOCK_VALUES // len(self._model.intercept))
         if issparse(rows):
@@ -271,6 +278,7 @@ def load_predictor(path: str | Path) -> "Predictor | Model":
         _model=model,
         _multiclass=multiclass,
         _curves=curves,
+        _normalization=file.normalization(n_features),
     )
 
 

@@ -129,6 +129,11 @@ class Learner(BaseEstimator):
 
         return export([self], path, dtype=dtype, force=force)
 
+    def _normalized(self, X: Any) -> Any:
+        """Return validated samples as the model was trained on them."""
+        normalization = vars(self).get("normalization_")
+        return X if normalization is None else normalization.of(X)
+
     def _progress(self, total: int = 0) -> ProgressReporter:
         """Return a printer of a training's progress, for so many problems, if it is ``verbose``."""
         progress = ProgressReporter(
@@ -257,6 +262,7 @@ class ReducedClassifier(ClassifierMixin, Learner, metaclass=ABCMeta):
         check_is_fitted(self)
         with input_errors():
             X = validate_data(self, X, reset=False, **self._checks)
+        X = self._normalized(X)
         block = max(_FEWEST_ROWS, reduction.BLOCK_VALUES // self._score_width())
         parts = [
             reduction.combine_scores(self._scores(rows), len(self.classes_), self.multiclass)
@@ -275,6 +281,7 @@ class ReducedClassifier(ClassifierMixin, Learner, metaclass=ABCMeta):
         """Validate training data, learn ``classes_``; return the rows and their labels."""
         with input_errors():
             X, y = validate_data(self, X, y, **self._checks)
+        vars(self).pop("normalization_", None)  # of a file: here samples are taken as they are
         return X, self._check_labels(y, sample_weight)
 
     def _check_prepared(
@@ -285,7 +292,8 @@ class ReducedClassifier(ClassifierMixin, Learner, metaclass=ABCMeta):
         if y.shape != (len(rows),):
             raise InputError(f"labels of shape {y.shape} for {len(rows)} rows: need one per row")
         self.n_features_in_ = rows.n_features
-        vars(self).pop("feature_names_in_", None)  # of a fit before
+        for name in ("feature_names_in_", "normalization_"):  # of a fit before
+            vars(self).pop(name, None)
         return self._check_labels(y, sample_weight)
 
     def _check_labels(self, y: NDArray, sample_weight: ArrayLike | None) -> reduction.Labels:

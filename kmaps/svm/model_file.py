@@ -25,6 +25,7 @@ from kmaps.errors import InputError, KmapsError
 from kmaps.io import atomic_file
 from kmaps.io.atomic import check_source
 from kmaps.matrices import AnyMatrix, issparse
+from kmaps.svm.normalization import Normalization
 
 FORMAT = "kmaps model"
 VERSION = 5
@@ -60,6 +61,9 @@ def write_model(
         if array.dtype.hasobject:
             raise InputError(f"{name}: holds Python objects, which no model file may hold")
     names = vars(estimator).get("feature_names_in_")
+    normalization = vars(estimator).get("normalization_")
+    if normalization is not None:
+        fitted = {**(fitted or {}), "normalization": normalization.as_json()}
     header = {
         "format": FORMAT,
         "version": VERSION,
@@ -458,14 +462,38 @@ class ModelFile:
         columns = self.record.get("columns")
         return np.array(columns, object) if _are_names(columns, n_features) else None
 
+    def normalization(self, n_features: int) -> Normalization | None:
+        """Return how rows are normalised before the model sees them.
+
+        Parameters
+        ----------
+        n_features : int
+            The number of features of the model, d.
+
+        Returns
+        -------
+        Normalization or None
+            None where rows are taken as they are.
+        """
+        stored = self.fitted.get("normalization")
+        if stored is None:
+            return None
+        try:
+            return Normalization.from_json(stored, n_features)
+        except ValueError as error:
+            raise self.damaged(str(error)) from None
+
     def name_features(self, model: Any) -> None:
-        """Give a loaded model the names of its features, if the file has some.
+        """Give a loaded model the names of its features, and its normalisation, if it has them.
 
         Parameters
         ----------
         model : estimator
-            It has ``n_features_in_`` and gets ``feature_names_in_``.
+            It has ``n_features_in_`` and gets ``feature_names_in_`` and ``normalization_``.
         """
+        normalization = self.normalization(model.n_features_in_)
+        if normalization is not None:
+            model.normalization_ = normalization
         names = self.feature_names(model.n_features_in_)
         if names is not None:
             model.feature_names_in_ = names

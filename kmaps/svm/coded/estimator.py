@@ -307,7 +307,7 @@ class CodedEstimator(Learner):
         """
         check_is_fitted(self)
         with input_errors():
-            return validate_data(self, X, reset=False, **self._checks)
+            return self._normalized(validate_data(self, X, reset=False, **self._checks))
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         return self.model_.scores(X)

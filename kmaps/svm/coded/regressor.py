@@ -55,6 +55,7 @@ class CodedRegressor(RegressorMixin, CodedEstimator):
         all targets are the same.
         """
         self._check_parameters()
+        vars(self).pop("normalization_", None)  # of a file: here samples are taken as they are
         self.timings_ = {"convert_s": 0.0}
         if isinstance(X, CodedRows):
             y = _check_targets(y, len(X))
