@@ -68,24 +68,30 @@ def estimate(
     """
     other = MEASURES[against or measure]
     if matrices:
-        other = replace(other, columns=(*other.columns, *("encode_s",) * (matrices - 1)))
-    value, other_value = MEASURES[measure].value, other.value
-    measured = [
-        (pair, (left, right))
-        for pair in pairs
-        if None not in (left := value(pair[0]), right := other_value(pair[1]))
-    ]
-    if not measured:
+        other = replace(other, columns=other.columns + ("encode_s",) * (matrices - 1))
+    is_time = MEASURES[measure].unit == "s"
+    any_measured = False
+    compared = []
+    lefts = []
+    rights = []
+    for pair in pairs:
+        left = MEASURES[measure].value(pair[0])
+        right = other.value(pair[1])
+        if left is None or right is None:
+            continue
+        any_measured = True
+        if is_time and doubtful_splits(pair):
+            continue
+        compared.append(pair)
+        lefts.append(left)
+        rights.append(right)
+    if not any_measured:
         return None
-    if MEASURES[measure].unit == "s":
-        measured = [one for one in measured if not doubtful_splits(one[0])]
-        if not measured:
-            return unknown(nan, "timed once, perhaps while other programs ran")
-    lefts, rights = (list(values) for values in zip(*(v for _, v in measured), strict=True))
-    kept = [pair for pair, _ in measured]
+    if not compared:
+        return unknown(nan, "timed once, perhaps while other programs ran")
     if relation == "smaller":
-        return _ratio(kept, lefts, rights, measure, other)
-    return difference(lefts, rights, _design(kept), _outcomes(kept, measure, correct))
+        return _ratio(compared, lefts, rights, measure, other)
+    return difference(lefts, rights, _design(compared), _outcomes(compared, measure, correct))
 
 
 def paired_interval(
@@ -153,11 +159,11 @@ def _ratio(
     right = _repeated((pair[1] for pair in pairs), rights, other)
     if min(map(min, left + right)) <= 0:
         return unknown(exact_ratio(lefts, rights).value, "one of the numbers is zero")
-    found = measured_ratio(left, right)
+    ratio = measured_ratio(left, right)
     once = _is_redrawn(pairs) and any(record["draw"] is None for record in pairs[0])
     if once and len(pairs) > 1:  # the row stands next to every draw, but was measured once
-        return replace(found, note="one of the two rows was measured once")
-    return found
+        return replace(ratio, note="one of the two rows was measured once")
+    return ratio
 
 
 def _repeated(
@@ -183,7 +189,7 @@ def _design(pairs: Sequence[table_lines.Pair]) -> Design:
 
 
 def _is_redrawn(pairs: Sequence[table_lines.Pair]) -> bool:
-    drawn = any(one["draw"] is not None for pair in pairs for one in pair)
+    drawn = any(left["draw"] is not None or right["draw"] is not None for left, right in pairs)
     return table_lines.is_redrawn(drawn, [left["split"] for left, _ in pairs])
 
 
@@ -216,7 +222,9 @@ def judge_claims(
         of_paper = paper_claims().get(entry["id"])
         texts.setdefault(entry["id"], of_paper.text if of_paper else entry["text"])
         by_id.setdefault(entry["id"], []).extend(_comparisons(entry, lines, labels, correct, run))
-    return [JudgedClaim(name, texts[name], judge(found)) for name, found in by_id.items()]
+    return [
+        JudgedClaim(name, texts[name], judge(comparisons)) for name, comparisons in by_id.items()
+    ]
 
 
 def _comparisons(
@@ -227,20 +235,22 @@ def _comparisons(
     run: str,
 ) -> Iterator[Comparison]:
     wrong = wrong_rows().get((entry["id"], entry.get("part", ""), run))
-    relation, measure = entry["relation"], entry.get("measure", "accuracy")
-    against, matrices = entry.get("against"), entry.get("matrices")
+    relation = entry["relation"]
+    measure = entry.get("measure", "accuracy")
+    against = entry.get("against")
+    matrices = entry.get("matrices")
     for left, right in table_lines.compared(entry, lines):
         pairs = table_lines.side_by_side(lines[left], lines[right])
-        found = estimate(pairs, relation, measure, correct, against, matrices)
-        if found:
-            what = table_lines.where(left, right, labels, against)
+        estimated = estimate(pairs, relation, measure, correct, against, matrices)
+        if estimated:
+            where = table_lines.where(left, right, labels, against)
             if matrices:
-                what += f" with {matrices} kernel matrices"
+                where += f" with {matrices} kernel matrices"
             yield Comparison(
-                what,
+                where,
                 relation,
                 entry.get("by"),
-                found,
+                estimated,
                 of_computer=of_computer(measure),
                 passing=wrong.passes() if wrong else "",
             )

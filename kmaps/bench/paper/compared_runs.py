@@ -70,31 +70,38 @@ def compare_runs(runs: Sequence[Run], measures: Sequence[str]) -> list[Compared]
         lines_of([record | {"key": f"{number}:{record['key']}"} for record in run.records])
         for number, run in enumerate(runs)
     ]
-    correct = {f"{n}:{key}": of for n, run in enumerate(runs) for key, of in run.correct.items()}
-    labels = line_labels(line for held in lines for line in held)
-    found = [
+    correct = {}
+    for number, run in enumerate(runs):
+        for key, of_cell in run.correct.items():
+            correct[f"{number}:{key}"] = of_cell
+    labels = line_labels(line for run_lines in lines for line in run_lines)
+    compared = [
         _compared(line, lines, measure, labels[line], correct)
         for measure in measures
         for line in labels
     ]
-    shown = [one for one in found if any(one.values)]
-    if not any(sum(map(bool, one.values)) > 1 for one in shown):
+    shown = [row for row in compared if any(row.values)]
+    if not any(_n_runs_with(row) > 1 for row in shown):
         names = ", ".join(run.name for run in runs)
         raise NothingMeasured(f"{names}: have no row in common by {', '.join(measures)}")
     return shown
 
 
+def _n_runs_with(row: Compared) -> int:
+    """Return in how many runs a row has numbers."""
+    return sum(1 for values in row.values if values)
+
+
 def _compared(
     line: Line, lines: Sequence[Lines], measure: str, label: str, correct: Mapping[str, Correct]
 ) -> Compared:
-    first, *others = (held.get(line, {}) for held in lines)
-    values = tuple(
-        tuple(v for record in held.values() if (v := MEASURES[measure].value(record)) is not None)
-        for held in (first, *others)
+    by_run = [run_lines.get(line, {}) for run_lines in lines]
+    values = tuple(measured(of_run.values(), measure) for of_run in by_run)
+    texts = tuple(number_text(of_run.values(), measure) for of_run in by_run)
+    estimates = tuple(
+        _estimate(side_by_side(by_run[0], other), measure, correct) for other in by_run[1:]
     )
-    estimates = tuple(_estimate(side_by_side(first, other), measure, correct) for other in others)
-    texts = tuple(number_text(held.values(), measure) for held in (first, *others))
-    words = line.setting, line.reduction, line.kernel, label
+    words = (line.setting, line.reduction, line.kernel, label)
     return Compared(" ".join(filter(None, words)), measure, values, texts, estimates)
 
 
@@ -107,50 +114,61 @@ def _estimate(
     if all(left[name] == right[name] for left, right in pairs for name in _SAME_SAMPLES):
         return estimate(pairs, "above", measure, correct)
     value = MEASURES[measure].value
-    both = [(a, b) for pair in pairs if None not in (a := value(pair[0]), b := value(pair[1]))]
-    means = [fmean(values) for values in zip(*both, strict=True)]
-    return unknown(100 * (means[0] - means[1]), "other data or splits") if both else None
+    left_values: list[float] = []
+    right_values: list[float] = []
+    for left, right in pairs:
+        left_value = value(left)
+        right_value = value(right)
+        if left_value is not None and right_value is not None:
+            left_values.append(left_value)
+            right_values.append(right_value)
+    if not left_values:
+        return None
+    points = 100 * (fmean(left_values) - fmean(right_values))
+    return unknown(points, "other data or splits")
 
 
 def changed_conditions(runs: Sequence[Run]) -> list[list[str]]:
     """Return the conditions that differ between the runs: name, and values run by run."""
-    found = {name: [_values(run.records, name) for run in runs] for name in _CHANGED}
+    texts = {name: [_values(run.records, name) for run in runs] for name in _CHANGED}
     versions = [_versions(run.records) for run in runs]
-    for package in sorted({name for held in versions for name in held}):
-        found[f"version of {package}"] = [held.get(package, "–") for held in versions]
-    return [[name, *values] for name, values in found.items() if len(set(values)) > 1]
+    packages = {name for of_run in versions for name in of_run}
+    for package in sorted(packages):
+        texts[f"version of {package}"] = [of_run.get(package, "–") for of_run in versions]
+    return [[name, *values] for name, values in texts.items() if len(set(values)) > 1]
 
 
 def _values(records: Iterable[Record], name: str) -> str:
-    texts = {
-        value if isinstance(value, str) else json.dumps(value, sort_keys=True)
-        for record in records
-        if (value := record.get(name)) is not None
-    }
+    texts = set()
+    for record in records:
+        value = record.get(name)
+        if value is not None:
+            texts.add(value if isinstance(value, str) else json.dumps(value, sort_keys=True))
     return ", ".join(sorted(texts)) or "–"
 
 
 def _versions(records: Iterable[Record]) -> dict[str, str]:
-    found: dict[str, set[str]] = {}
+    by_package: dict[str, set[str]] = {}
     for record in records:
         for package, version in (record.get("versions") or {}).items():
-            found.setdefault(package, set()).add(str(version))
-    return {package: ", ".join(sorted(versions)) for package, versions in found.items()}
+            by_package.setdefault(package, set()).add(str(version))
+    return {package: ", ".join(sorted(versions)) for package, versions in by_package.items()}
 
 
 def tables(runs: Sequence[Run], rows: Sequence[Compared]) -> list[Table]:
     """Return a table per measure, and one of the conditions that differ."""
-    found = []
+    by_measure = []
     for measure in dict.fromkeys(row.measure for row in rows):
         head = ["", runs[0].name]
         for run in runs[1:]:
             head += [run.name, "to the first", "95 % interval"]
         body = [_line(row) for row in rows if row.measure == measure]
-        found.append(Table(head, body, title=MEASURES[measure].title))
-    if changed := changed_conditions(runs):
-        head = ["", *(run.name for run in runs)]
-        found.append(Table(head, changed, texts=len(head), title="What differs"))
-    return found
+        by_measure.append(Table(head, body, title=MEASURES[measure].title))
+    changed = changed_conditions(runs)
+    if not changed:
+        return by_measure
+    head = ["", *(run.name for run in runs)]
+    return [*by_measure, Table(head, changed, texts=len(head), title="What differs")]
 
 
 def _line(row: Compared) -> list[str]:
@@ -162,6 +180,12 @@ def _line(row: Compared) -> list[str]:
     return cells
 
 
+def measured(records: Iterable[Record], name: str) -> tuple[float, ...]:
+    """Return the numbers of a measure that records have, in their order."""
+    values = [MEASURES[name].value(record) for record in records]
+    return tuple(value for value in values if value is not None)
+
+
 def number_text(records: Iterable[Record], name: str) -> str:
     """Return the number that tables print of a row's records, with its standard deviation.
 
@@ -169,7 +193,7 @@ def number_text(records: Iterable[Record], name: str) -> str:
     """
     measure = MEASURES[name]
     records = list(records)
-    values = [value for record in records if (value := measure.value(record)) is not None]
+    values = measured(records, name)
     if not values:
         return "–"
     repeats = [seconds for record in records for seconds in measure.repeats(record)]
@@ -178,17 +202,18 @@ def number_text(records: Iterable[Record], name: str) -> str:
     return measure.format(middle) + (f" ± {spread}" if float(spread) else "")
 
 
-def difference_cells(found: Estimate | None, unit: str) -> list[str]:
+def difference_cells(difference: Estimate | None, unit: str) -> list[str]:
     """Return a difference in points, or a ratio, and its 95 % interval, as two cells."""
-    if found is None or isnan(found.value):
-        return ["–", found.note if found else ""]
+    if difference is None or isnan(difference.value):
+        return ["–", difference.note if difference else ""]
     form = "{:+.2f}" if unit == "points" else "{:.3g}"
-    value = f"{form.format(found.value)} {unit}"
-    if found.bounds is None:
-        return [value, found.note]
-    low, high = found.bounds(ALPHA)
-    exact = low == high
-    return [value, "exact" if exact else f"{form.format(low)} to {form.format(high)}"]
+    value = f"{form.format(difference.value)} {unit}"
+    if difference.bounds is None:
+        return [value, difference.note]
+    low, high = difference.bounds(ALPHA)
+    if low == high:
+        return [value, "exact"]
+    return [value, f"{form.format(low)} to {form.format(high)}"]
 
 
 def as_text(runs: Sequence[Run], rows: Sequence[Compared]) -> str:
@@ -198,7 +223,7 @@ def as_text(runs: Sequence[Run], rows: Sequence[Compared]) -> str:
 
 def as_markdown(runs: Sequence[Run], rows: Sequence[Compared]) -> str:
     """Return the tables of some runs as Markdown."""
-    return "\n\n".join(document.as_markdown(one, 3) for one in tables(runs, rows)) + "\n"
+    return "\n\n".join(document.as_markdown(table, 3) for table in tables(runs, rows)) + "\n"
 
 
 def as_json(runs: Sequence[Run], rows: Sequence[Compared]) -> str:
@@ -208,7 +233,7 @@ def as_json(runs: Sequence[Run], rows: Sequence[Compared]) -> str:
             "row": row.row,
             "measure": row.measure,
             "runs": {run.name: list(v) for run, v in zip(runs, row.values, strict=True)},
-            "to_first": [_plain(found) for found in row.estimates],
+            "to_first": [_plain(difference) for difference in row.estimates],
         }
         for row in rows
     ]
@@ -216,8 +241,13 @@ def as_json(runs: Sequence[Run], rows: Sequence[Compared]) -> str:
     return json.dumps({"rows": lines, "differs": changed}, indent=2, ensure_ascii=False) + "\n"
 
 
-def _plain(found: Estimate | None) -> dict[str, Any] | None:
-    if found is None or isnan(found.value):
+def _plain(difference: Estimate | None) -> dict[str, Any] | None:
+    if difference is None or isnan(difference.value):
         return None
-    interval = list(found.bounds(ALPHA)) if found.bounds else None
-    return {"value": found.value, "interval": interval, "method": found.method, "note": found.note}
+    interval = list(difference.bounds(ALPHA)) if difference.bounds else None
+    return {
+        "value": difference.value,
+        "interval": interval,
+        "method": difference.method,
+        "note": difference.note,
+    }

@@ -87,7 +87,8 @@ def design_of(
 ) -> Design:
     """Return how the splits of a classification hang together."""
     if {"choose", "train", "test"} <= protocol.keys():
-        n_train_sets, n_test_sets = len(protocol["train"]), len(protocol["test"])
+        n_train_sets = len(protocol["train"])
+        n_test_sets = len(protocol["test"])
         return CrossedSets(n_train_sets, protocol["choose"], n_test_sets, tuple(splits))
     drawn = "train_per_class" in protocol or (
         "official" not in protocol and isinstance(protocol.get("train"), int | float)

@@ -45,7 +45,10 @@ def about(name: str) -> str:
 
 def claim_entries(names: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
     """Return the claims of each packaged experiment by its name; other experiments have none."""
-    return {name: [_whole(entry) for entry in _read(name).get("claims", [])] for name in names}
+    by_name = {}
+    for name in names:
+        by_name[name] = [_whole(entry) for entry in _read(name).get("claims", [])]
+    return by_name
 
 
 def _whole(entry: dict[str, Any]) -> dict[str, Any]:

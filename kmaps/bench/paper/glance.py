@@ -31,8 +31,9 @@ def glance(items: Sequence[Item], records: Runs, experiments: Iterable[str]) -> 
     parts.append(Text(Markdown(f"**All together**: {summary(items, ())}.")))
     parts += [_paper(paper, items, runs) for paper in papers()]
     parts += [_besides(items, runs), Section("Choice of C", _choices(records))]
-    if unrun := [f"`{name}`" for name in experiments if name not in runs]:
-        parts.append(Text(Markdown(f"Experiments without a run: {', '.join(unrun)}.")))
+    without_run = [f"`{name}`" for name in experiments if name not in runs]
+    if without_run:
+        parts.append(Text(Markdown(f"Experiments without a run: {', '.join(without_run)}.")))
     return Page("Results", parts)
 
 
@@ -61,8 +62,9 @@ def _table(key: tuple[str, str], items: Sequence[Item]) -> list[str]:
     to_exact = [item.verdict for item in of_table if item.kind == "difference"]
     decided = [verdict for verdict in to_exact if verdict in JUDGED]
     differences = f"{decided.count(JUDGED[0])} of {len(decided)}" if to_exact else ""
-    if n_open := len(to_exact) - len(decided):
-        differences += f"; {n_open} not decisive"
+    n_not_decisive = len(to_exact) - len(decided)
+    if n_not_decisive:
+        differences += f"; {n_not_decisive} not decisive"
     judged = [item for item in numbers if item.verdict in JUDGED]
     counts = Counter(item.verdict for item in judged)
     others = Counter(_why_not(item) for item in numbers if item not in judged)
@@ -97,18 +99,16 @@ def _spread(printed: Iterable[PrintedNumber], judged: Iterable[Item]) -> str:
 
 
 def _claim(name: str, items: Sequence[Item]) -> list[str]:
-    found = [item for item in items if item.of == name]
-    counts = ["; ".join(filter(None, [item.ours, item.needs])) for item in found]
-    decided = [
-        f"{_marked(item.verdict)}: {_link(item.run)} ({said})"
-        for item, said in zip(found, counts, strict=True)
-    ]
-    decided += [
-        f"holds: `{check.test}`" + (f" ({check.note})" if check.note else "")
-        for check in elsewhere()
-        if check.id == name
-    ]
-    return [name, claims()[name].text, Markdown("; ".join(decided))]
+    judged = [item for item in items if item.of == name]
+    decisions = []
+    for item in judged:
+        counts = "; ".join(filter(None, [item.ours, item.needs]))
+        decisions.append(f"{_marked(item.verdict)}: {_link(item.run)} ({counts})")
+    for check in elsewhere():
+        if check.id == name:
+            note = f" ({check.note})" if check.note else ""
+            decisions.append(f"holds: `{check.test}`{note}")
+    return [name, claims()[name].text, Markdown("; ".join(decisions))]
 
 
 def _marked(verdict: str) -> str:

@@ -70,29 +70,34 @@ def random_splits(
     samples were tested, c is ρ w. Without outcomes it is the corrected resampled t interval, of the
     variance :math:`(1/J + \rho / (1 - \rho)) s^2` (Nadeau and Bengio, Machine Learning 52, 2003).
     """
-    n_splits, rho = len(differences), design.correlation
+    n_splits = len(differences)
+    rho = design.correlation
     spread = float(differences.var(ddof=1))
     if outcomes is None:
         return _resampled(differences, rho)
-    n_effective = float(np.mean([found.n_effective for found in outcomes]))
-    within, share = _within(outcomes), _shared(outcomes, rho)
-    alone, value = (1 - share) * within, float(differences.mean())
+    n_effective = float(np.mean([of_split.n_effective for of_split in outcomes]))
+    within = _within(outcomes)
+    share = _shared(outcomes, rho)
+    alone = (1 - share) * within
+    value = float(differences.mean())
 
     def of_draws(n: int, between: float = max(alone, spread)) -> Bounds:
         excess = max(0.0, between - alone / max(5, n)) / n
         samples = _score_bounds(outcomes, n_effective / (share + (1 - share) / n))
 
         def bounds(alpha: float) -> tuple[float, float]:
-            two: Parts = [(share * within, np.inf), (excess, n - 1)]
-            half = hypot(*(_t_bounds(0.0, [part])(alpha)[1] for part in two))
-            (low, high) = samples(alpha)
+            _, half_of_samples = _t_bounds(0.0, [(share * within, np.inf)])(alpha)
+            _, half_of_splits = _t_bounds(0.0, [(excess, n - 1)])(alpha)
+            half = hypot(half_of_samples, half_of_splits)
+            low, high = samples(alpha)
             return min(low, value - half), max(high, value + half)
 
         return _points(bounds)
 
     method = f"clustered by test samples, t over {n_splits} splits"
-    known = outcomes[0].samples is not None
-    note = "" if known else "which samples splits share is not on record"
+    note = ""
+    if outcomes[0].samples is None:
+        note = "which samples splits share is not on record"
     return Estimate(100 * value, of_draws(n_splits, spread), method, note, of_draws=of_draws)
 
 
@@ -101,28 +106,30 @@ def _resampled(differences: Values, rho: float) -> Estimate:
         parts: Parts = [(float(differences.var(ddof=1)) * (1 / n + rho / (1 - rho)), n - 1)]
         return _estimate(differences, parts, None, f"corrected resampled t, {n} splits")
 
-    found = of_splits(len(differences))
-    return replace(found, of_draws=lambda n: of_splits(n).bounds) if found.bounds else found
+    estimate = of_splits(len(differences))
+    if estimate.bounds is None:
+        return estimate
+    return replace(estimate, of_draws=lambda n: of_splits(n).bounds)
 
 
 def _within(outcomes: Sequence[Outcomes]) -> float:
     """Return the variance of a split's difference by its test samples."""
     of_splits = [
-        float((found.deviations**2).sum()) * found.n_effective / (found.n_effective - 1)
-        for found in outcomes
+        float((of_split.deviations**2).sum()) * of_split.n_effective / (of_split.n_effective - 1)
+        for of_split in outcomes
     ]
     return float(np.mean(of_splits))
 
 
 def _shared(outcomes: Sequence[Outcomes], correlation: float) -> float:
     """Return the part of it that another split has too; ``correlation`` if that is not known."""
-    samples = [found.samples for found in outcomes]
-    deviations = np.concatenate([found.deviations for found in outcomes])
+    samples = [of_split.samples for of_split in outcomes]
+    deviations = np.concatenate([of_split.deviations for of_split in outcomes])
     squares = float((deviations**2).sum())
-    if any(one is None for one in samples) or not squares:
+    if any(numbers is None for numbers in samples) or not squares:
         return correlation
-    _, numbers = np.unique(np.concatenate(samples), return_inverse=True)
-    clusters = float((np.bincount(numbers, deviations) ** 2).sum())
+    _, sample_of_deviation = np.unique(np.concatenate(samples), return_inverse=True)
+    clusters = float((np.bincount(sample_of_deviation, deviations) ** 2).sum())
     return min(1.0, max(0.0, (clusters / squares - 1) / (len(outcomes) - 1)))
 
 
@@ -146,7 +153,8 @@ def crossed_sets(
         return unknown(value, f"{len(differences)} of the {combinations} combinations of the sets")
     if design.n_choices == 1:
         return unknown(value, "one choice of training sets")
-    places, n_tests = design.places, design.n_test_sets
+    places = design.places
+    n_tests = design.n_test_sets
     means = differences[places].mean(axis=1)
     squares = float(((means - means.mean()) ** 2).sum())
     parts: Parts = [(design.jackknife_factor * squares, design.n_train_sets - 1)]
@@ -154,16 +162,18 @@ def crossed_sets(
     if outcomes is not None:
         groups = [[outcomes[place] for place in of_test] for of_test in places.T]
         of_samples = [_of_samples(group, n_tests) for group in groups]
-        n, together = outcomes[0].n_effective, sum(variance for variance, _ in of_samples)
+        n = outcomes[0].n_effective
+        together = sum(variance for variance, _ in of_samples)
         # The number of samples that the mean over the choices of training sets is worth.
         n *= _within(outcomes) / together if together else n_tests
         floor = _score_bounds(outcomes, n)
         beyond = _estimate(differences, parts + of_samples, floor, method).bounds
 
         def on_these(times: int) -> Estimate:
-            known = [(variance / times, degrees) for variance, degrees in of_samples]
+            by_samples = [(variance / times, degrees) for variance, degrees in of_samples]
             floor = _score_bounds(outcomes, n * times)
-            return _estimate(differences, known, floor, f"paired, {n_tests} test sets", _ON_THESE)
+            method = f"paired, {n_tests} test sets"
+            return _estimate(differences, by_samples, floor, method, _ON_THESE)
 
         def of_draws(times: int) -> Bounds:
             return on_these(times).bounds
@@ -192,12 +202,13 @@ def repeated_draws(differences: Values, outcomes: Sequence[Outcomes] | None) -> 
 
 def _of_samples(outcomes: Sequence[Outcomes], n_tests: int) -> tuple[float, float]:
     """Return one test set's part of the variance of the mean, and its degrees of freedom."""
-    sizes = sorted({len(found.left) for found in outcomes})
+    sizes = sorted({len(of_choice.left) for of_choice in outcomes})
     if len(sizes) > 1:
         counts = ", ".join(map(str, sizes))
         raise InputError(f"outcomes of {counts} test samples: expected the same for one test set")
-    shares, n = outcomes[0].shares, outcomes[0].n_effective
-    signs = np.mean([found.signs for found in outcomes], axis=0)
+    shares = outcomes[0].shares
+    n = outcomes[0].n_effective
+    signs = np.mean([of_choice.signs for of_choice in outcomes], axis=0)
     variance = float(shares**2 @ (signs - shares @ signs) ** 2) * n / (n - 1)
     return variance / n_tests**2, n - 1
 
@@ -240,7 +251,7 @@ def _t_bounds(center: float, parts: Parts) -> Bounds:
 
 def _score_bounds(outcomes: Sequence[Outcomes], n: float) -> Bounds:
     """Return the score interval of the mean shares of discordant samples, for n samples."""
-    only_left, only_right = np.mean([found.discordant for found in outcomes], axis=0)
+    only_left, only_right = np.mean([of_split.discordant for of_split in outcomes], axis=0)
     return lambda alpha: score_interval(float(only_left), float(only_right), n, alpha)
 
 
@@ -257,10 +268,11 @@ _SAME = 1e-12  # smaller differences of logarithms are rounding
 
 def exact_ratio(left: Sequence[float], right: Sequence[float]) -> Estimate:
     """Compare numbers without chance, such as bytes, by the ratio right / left of their means."""
-    over, under = float(np.mean(right)), float(np.mean(left))
-    if under == 0:
-        return exact(float("inf") if over else 1.0)
-    return exact(over / under)
+    numerator = float(np.mean(right))
+    denominator = float(np.mean(left))
+    if denominator == 0:
+        return exact(float("inf") if numerator else 1.0)
+    return exact(numerator / denominator)
 
 
 def measured_ratio(left: Sequence[ArrayLike], right: Sequence[ArrayLike]) -> Estimate:
@@ -271,14 +283,21 @@ def measured_ratio(left: Sequence[ArrayLike], right: Sequence[ArrayLike]) -> Est
     counts). One split: Welch's t interval (Biometrika 34, 1947) of the logarithms of its repeats.
     A ratio that is the same on every split, as of numbers that are counted, is exact.
     """
-    logs = [[np.log(np.atleast_1d(values)) for values in row] for row in (left, right)]
-    if len(logs[0]) == 1:
-        return _one_split_ratio(logs[0][0], logs[1][0])
-    ratios = np.array([np.median(r) - np.median(one) for one, r in zip(*logs, strict=True)])
-    value, n = exp(ratios.mean()), len(ratios)
+    left_logs = [np.log(np.atleast_1d(values)) for values in left]
+    right_logs = [np.log(np.atleast_1d(values)) for values in right]
+    if len(left_logs) == 1:
+        return _one_split_ratio(left_logs[0], right_logs[0])
+    medians = [
+        np.median(of_right) - np.median(of_left)
+        for of_left, of_right in zip(left_logs, right_logs, strict=True)
+    ]
+    ratios = np.array(medians)  # their logarithms
+    value = exp(ratios.mean())
+    n = len(ratios)
     if np.ptp(ratios) < _SAME:
         return exact(value)
-    center, variance = float(ratios.mean()), float(ratios.var(ddof=1))
+    center = float(ratios.mean())
+    variance = float(ratios.var(ddof=1))
     method = f"t of the logarithms, {n} splits"
 
     def of_draws(n: int) -> Estimate:

@@ -15,10 +15,10 @@ Selection = dict[str, Any]
 def parse_selection(text: str) -> Selection:
     """Return the selection that a text such as ``method=anchor; n_anchors=30`` means."""
     selection: Selection = {}
-    for part in text.split(";"):
-        name, equals, value = (piece.strip() for piece in part.partition("="))
+    for condition in text.split(";"):
+        name, equals, value = (piece.strip() for piece in condition.partition("="))
         if not (name and equals and value):
-            raise ValueError(f"{part.strip()!r} in {text!r}: expected name=value")
+            raise ValueError(f"{condition.strip()!r} in {text!r}: expected name=value")
         if name in selection:
             raise ValueError(f"{text!r}: {name} stands twice")
         selection[name] = _value(value)

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from kmaps.bench.paper.claims import OF_SAMPLES, judge_claims
+from kmaps.bench.paper.compared_runs import measured
 from kmaps.bench.paper.reproduced import PrintedComparison
 from kmaps.bench.paper.tables import claims_parts, numbers_parts
 from kmaps.bench.paper.ties import ties
 from kmaps.bench.records.arrays import NOT_ON_RECORD, Correct
 from kmaps.bench.records.columns import Record, cell_name
-from kmaps.bench.records.measures import MEASURES
 from kmaps.bench.records.row import Row
 from kmaps.bench.records.summary import mixed_conditions
 from kmaps.bench.records.times import doubtful_splits, timed, without_doubtful_times
@@ -57,9 +57,10 @@ def page(
     parts += [Code(_commands(records)), *_state(records)]
     parts.append(Folded("Conditions", [_conditions(records)]))
     doubtful = doubtful_splits(records)
-    if n := sum(record["split"] in doubtful and not timed(record) for record in records):
-        which = "this run" if n == len(records) else f"{n} of {len(records)} cells"
-        parts.append(Text(Markdown(f"Times of {which} are left out: {_NO_TIMES}")))
+    n_untimed = sum(record["split"] in doubtful and not timed(record) for record in records)
+    if n_untimed:
+        cells = "this run" if n_untimed == len(records) else f"{n_untimed} of {len(records)} cells"
+        parts.append(Text(Markdown(f"Times of {cells} are left out: {_NO_TIMES}")))
     if claims:
         judged = claims_parts(judge_claims(claims, records, correct))
         parts.append(Section("Claims", [*_evidence(claims, records, correct), *judged]))
@@ -68,45 +69,87 @@ def page(
     if notes:
         parts.append(Section("Findings", [Text(Markdown(notes.strip()))]))
     if figures:
-        drawn: list[Part] = [
-            Picture(path, f"{path.stem} of {name}{_BARS.get(path.stem, '')}") for path in figures
-        ]
-        more = f"More figures: {', '.join(link(path.name, path.name) for path in figures[1:])}."
-        if drawn[1:]:
-            drawn[1:] = [Folded("More figures", drawn[1:]), Text(Markdown(more), short=True)]
-        parts.append(Section("Figures", drawn))
+        parts.append(Section("Figures", _pictures(figures, name)))
     parts += sections
-    if choice := choice_parts(records):
+    choice = choice_parts(records)
+    if choice:
         parts.append(Section("Choice of C", choice))
     parts.append(Section("Tables", _tables(records, measures, correct)))
     parts.append(Text(_MORE, short=True))
     return Page(name, parts)
 
 
+def _pictures(figures: Sequence[Path], name: str) -> list[Part]:
+    """Return the first figure of a run, and the others folded, or as links on a short page."""
+    pictures = [
+        Picture(path, f"{path.stem} of {name}{_BARS.get(path.stem, '')}") for path in figures
+    ]
+    if len(pictures) == 1:
+        return [pictures[0]]
+    links = ", ".join(link(path.name, path.name) for path in figures[1:])
+    return [
+        pictures[0],
+        Folded("More figures", pictures[1:]),
+        Text(Markdown(f"More figures: {links}."), short=True),
+    ]
+
+
 def _state(records: Sequence[Record]) -> list[Part]:
     """Say how many cells were measured, when and where, which failed, and which seem missing."""
     failed = [record for record in records if record["status"] != "ok"]
-    said = [f"{(n := len(records) - len(failed))} cell{' was' if n == 1 else 's were'} measured"]
+    n_measured = len(records) - len(failed)
+    words = [
+        f"{n_measured} cell was measured"
+        if n_measured == 1
+        else f"{n_measured} cells were measured"
+    ]
     days = sorted(str(record["started"])[:10] for record in records if record.get("started"))
     if days:
-        said.append(f"from {days[0]} to {days[-1]}" if days[0] != days[-1] else f"on {days[0]}")
-    if cpus := sorted({str(record["cpu"]) for record in records if record.get("cpu")}):
-        said.append(f"on {' and '.join(cpus)}")
+        words.append(f"from {days[0]} to {days[-1]}" if days[0] != days[-1] else f"on {days[0]}")
+    cpus = sorted({str(record["cpu"]) for record in records if record.get("cpu")})
+    if cpus:
+        words.append(f"on {' and '.join(cpus)}")
     if any("overlap" in record["protocol"] for record in records):
-        said.append("; some of the samples tested on were trained on")
-    parts: list[Part] = [Text(f"{' '.join(said)}{f'; {len(failed)} failed' if failed else ''}.")]
+        words.append("; some of the samples tested on were trained on")
+    sentence = " ".join(words)
     if failed:
-        rows = [[cell_name(one), str(one["error"] or "")] for one in failed[:_MOST_FAILED]]
+        sentence += f"; {len(failed)} failed"
+    parts: list[Part] = [Text(f"{sentence}.")]
+    if failed:
+        rows = [[cell_name(record), str(record["error"] or "")] for record in failed[:_MOST_FAILED]]
         parts.append(Table(["failed", "why"], rows, texts=2))
-    # An exact kernel has no draws, so next to random maps it lacks none.
-    cells: dict[bool, Counter[tuple]] = {True: Counter(), False: Counter()}
-    for one in records:
-        row = Row.of(one).identity, one["kernel"], one["setting"], one["reduction"]
-        cells[one["draw"] is None][row] += 1
-    lacking = sum(n < max(of.values()) for of in cells.values() for n in of.values())
-    if lacking:
-        parts.append(Text(f"{lacking} of {sum(map(len, cells.values()))} rows {_FEWER}"))
+    n_rows, n_lacking = _rows_with_fewer_cells(records)
+    if n_lacking:
+        parts.append(Text(f"{n_lacking} of {n_rows} rows {_FEWER}"))
     return parts
+
+
+def _rows_with_fewer_cells(records: Sequence[Record]) -> tuple[int, int]:
+    """Return the number of rows, and of those that have fewer cells than others.
+
+    An exact kernel has no draws, so next to random maps it lacks none: rows with and without
+    draws are compared apart.
+    """
+    n_cells_without_draws: Counter[tuple] = Counter()
+    n_cells_with_draws: Counter[tuple] = Counter()
+    for record in records:
+        row = (
+            Row.of(record).identity,
+            record["kernel"],
+            record["setting"],
+            record["reduction"],
+        )
+        if record["draw"] is None:
+            n_cells_without_draws[row] += 1
+        else:
+            n_cells_with_draws[row] += 1
+    n_rows = 0
+    n_lacking = 0
+    for n_cells in (n_cells_without_draws, n_cells_with_draws):
+        n_rows += len(n_cells)
+        most = max(n_cells.values(), default=0)
+        n_lacking += sum(n < most for n in n_cells.values())
+    return n_rows, n_lacking
 
 
 def _tables(
@@ -114,12 +157,8 @@ def _tables(
 ) -> list[Part]:
     """Return the table of the first measure, and the folded tables of the others."""
     certain = without_doubtful_times(records)
-    measured = [
-        name
-        for name in measures
-        if any(MEASURES[name].value(record) is not None for record in certain)
-    ]
-    first, *others = measured or measures
+    with_values = [name for name in measures if measured(certain, name)]
+    first, *others = with_values or measures
     parts = tables(certain, [first], tied=ties(correct))
     if others:
         parts.append(Folded("All other measures", tables(certain, others, tied=ties(correct))))
@@ -128,11 +167,14 @@ def _tables(
 
 def _commands(records: Sequence[Record]) -> list[str]:
     """Return the commands as given, or the one that would do where records lack them."""
-    lines = [one for record in records for one in (record, *timed(record))]
-    given = dict.fromkeys(one["command"] for one in lines if one.get("command"))
+    lines: list[Mapping[str, Any]] = []
+    for record in records:
+        lines.append(record)
+        lines += timed(record)
+    commands = dict.fromkeys(line["command"] for line in lines if line.get("command"))
     if not any(record.get("command") for record in records):
-        given = {f"kmaps run {records[0]['experiment']}": None, **given}
-    return list(given)
+        commands = {f"kmaps run {records[0]['experiment']}": None, **commands}
+    return list(commands)
 
 
 def _evidence(
@@ -147,30 +189,45 @@ def _evidence(
     measured = [record for record in records if record["status"] == "ok"]
     lacking = sum(record["key"] not in correct for record in measured)
     if not lacking:
-        said = "Accuracies are compared on the same test samples:"
-        return [Text(Markdown(f"{said} `correct.npz` says which of them each row got right."))]
-    which = "No `correct.npz` says which test samples each row got right, so"
+        sentence = (
+            "Accuracies are compared on the same test samples: `correct.npz` says which of them "
+            "each row got right."
+        )
+        return [Text(Markdown(sentence))]
+    reason = "No `correct.npz` says which test samples each row got right"
     if lacking < len(measured):
-        which = f"`correct.npz` has no test samples of {lacking} of {len(measured)} cells, so"
-    said = "accuracies are compared by splits and draws alone; one split is not compared."
-    return [Text(Markdown(f"{which} {said}"))]
+        reason = f"`correct.npz` has no test samples of {lacking} of {len(measured)} cells"
+    consequence = "accuracies are compared by splits and draws alone; one split is not compared."
+    return [Text(Markdown(f"{reason}, so {consequence}"))]
 
 
 def _conditions(records: Sequence[Record]) -> Table:
     """Return the conditions of the cells, and of cells that were timed again: values and ranges."""
-    versions = {f"{k} {v}" for r in records for k, v in (r.get("versions") or {}).items()}
-    same = {key: {str(r[key]) for r in records if r.get(key) not in (None, "")} for key in _SAME}
-    rows = [
-        [name, ", ".join(sorted(found))] for name, found in (same | {"versions": versions}).items()
-    ]
+    rows = []
+    for name in _SAME:
+        texts = {str(value) for value in _present(records, name)}
+        rows.append([name, ", ".join(sorted(texts))])
+    versions = set()
+    for record in records:
+        for package, version in (record.get("versions") or {}).items():
+            versions.add(f"{package} {version}")
+    rows.append(["versions", ", ".join(sorted(versions))])
     repeats = [line for record in records for line in timed(record)]
-    for what, lines in (("", records), ("times again: ", repeats)):
+    for prefix, lines in (("", records), ("times again: ", repeats)):
         for name in ("started", *_LOAD):
-            if known := sorted(one[name] for one in lines if one.get(name) not in (None, "")):
-                ends = dict.fromkeys((known[0], known[-1]))
-                rows.append([what + name, " to ".join(map(str, ends))])
+            values = sorted(_present(lines, name))
+            if values:
+                ends = dict.fromkeys([values[0], values[-1]])  # one value where both are the same
+                rows.append([prefix + name, " to ".join(map(str, ends))])
     if any(record.get("dirty") for record in records):
         rows.append(["checkout", "had changes that were not committed"])
-    if mixed := mixed_conditions(records):
+    mixed = mixed_conditions(records)
+    if mixed:
         rows.append(["times are not comparable", f"records differ in {', '.join(mixed)}"])
     return Table(["condition", "values"], [row for row in rows if row[1]], texts=2)
+
+
+def _present(lines: Iterable[Mapping[str, Any]], name: str) -> list[Any]:
+    """Return the values of a column that records, or lines of times, have."""
+    values = [line.get(name) for line in lines]
+    return [value for value in values if value not in (None, "")]

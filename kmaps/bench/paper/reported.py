@@ -77,7 +77,7 @@ def _folders(path: Path) -> list[Path]:
     """Return the run that a path is, or the runs in its subfolders."""
     if path.suffix == ".jsonl" or (path / FILE_NAME).is_file():
         return [path]
-    folders = sorted(found.parent for found in path.glob(f"*/{FILE_NAME}"))
+    folders = sorted(file.parent for file in path.glob(f"*/{FILE_NAME}"))
     if not folders:
         raise NothingMeasured(f"{path}: neither it nor its folders have records; see `kmaps run`")
     return folders
@@ -104,43 +104,52 @@ def reported(runs: Runs, entries: Entries, correct: Mapping[str, CorrectOf]) -> 
     numbers = [n for n in printed_numbers() if n.reason or n.experiment in runs]
     sure = {name: without_doubtful_times(records) for name, records in runs.items()}
     compared = list(compare(numbers, sure))
-    items = [_number(found) for found in compared]
-    items += [_difference(found, found.to_exact) for found in compared if found.to_exact]
+    items = [_number(comparison) for comparison in compared]
+    items += [
+        _difference(comparison, comparison.to_exact)
+        for comparison in compared
+        if comparison.to_exact
+    ]
     for name, records in runs.items():
         judged = judge_claims(entries.get(name, ()), records, correct.get(name, {}))
         items += [_claim(name, claim) for claim in judged]
     return items
 
 
-def _number(found: PrintedComparison) -> Item:
-    printed, ours = texts(found)
+def _number(comparison: PrintedComparison) -> Item:
+    printed, ours = texts(comparison)
     return Item(
         kind="number",
-        name=found.number.name,
-        run=found.number.experiment,
-        printed=f"{printed} {found.number.unit}" if found.number.unit in ("%", "MB") else printed,
+        name=comparison.number.name,
+        run=comparison.number.experiment,
+        printed=f"{printed} {comparison.number.unit}"
+        if comparison.number.unit in ("%", "MB")
+        else printed,
         ours=ours,
-        difference=deviation_text(found),
-        verdict=str(found.outcome),
-        standing="" if found.number.unit == "s" and found.ours else str(found.outcome),
-        reason=found.reason + ("" if found.linear is None else f" ({found.linear:.2f})"),
-        of=f"{found.number.paper} {found.number.table}",
-        off=found.deviation,
+        difference=deviation_text(comparison),
+        verdict=str(comparison.outcome),
+        standing=""
+        if comparison.number.unit == "s" and comparison.ours
+        else str(comparison.outcome),
+        reason=comparison.reason
+        + ("" if comparison.linear is None else f" ({comparison.linear:.2f})"),
+        of=f"{comparison.number.paper} {comparison.number.table}",
+        off=comparison.deviation,
     )
 
 
-def _difference(found: PrintedComparison, to_exact: ToExact) -> Item:
+def _difference(comparison: PrintedComparison, to_exact: ToExact) -> Item:
     return Item(
         kind="difference",
-        name=f"{found.number.name}, less exact",
-        run=found.number.experiment,
+        name=f"{comparison.number.name}, less exact",
+        run=comparison.number.experiment,
         printed=f"{to_exact.printed:+.2f} points",
         ours=f"{to_exact.ours:+.2f}",
         difference=f"{to_exact.ours - to_exact.printed:+.2f} points",
         verdict=str(to_exact.outcome),
         standing=str(to_exact.outcome),
         reason="" if to_exact.linear is None else f"linear {to_exact.linear:+.2f}",
-        of=f"{found.number.paper} {found.number.table}",
+        of=f"{comparison.number.paper} {comparison.number.table}",
         off=to_exact.ours - to_exact.printed,
     )
 
@@ -166,8 +175,8 @@ def _claim(run: str, claim: JudgedClaim) -> Item:
 def stored(items: Iterable[Item]) -> str:
     """Return the content of :data:`STORED`: the papers' statements, and the standing of each."""
     names = ("kind", "name", "run", "printed", "standing", "needs")
-    kept = [{name: getattr(item, name) for name in names} for item in items]
-    return json.dumps(kept, indent=1, ensure_ascii=False) + "\n"
+    lines = [{name: getattr(item, name) for name in names} for item in items]
+    return json.dumps(lines, indent=1, ensure_ascii=False) + "\n"
 
 
 def read_stored(folder: Path) -> list[Item] | None:
@@ -193,11 +202,13 @@ def failures(
     """Return what is worse than in a baseline, of the runs with some names."""
     ours = {item.name: item for item in items}
     expected = {"", *runs}
-    return [
-        CheckFailure(theirs.name, theirs.run, reason)
-        for theirs in baseline
-        if theirs.run in expected and (reason := _worse(ours.get(theirs.name), theirs))
-    ]
+    failed = []
+    for theirs in baseline:
+        if theirs.run in expected:
+            reason = _worse(ours.get(theirs.name), theirs)
+            if reason:
+                failed.append(CheckFailure(theirs.name, theirs.run, reason))
+    return failed
 
 
 def _worse(ours: Item | None, theirs: Item) -> str:
@@ -232,16 +243,17 @@ def cell_failures(
 ) -> list[CheckFailure]:
     """Return the cells of a baseline's runs that are worse, missing, or could not be compared."""
     split_by_split = gate.Tolerance(absolute=floor)  # for fractions: the splits are the same
-    found = []
+    failed = []
     for name, theirs in baseline.items():
         if name not in runs:
-            found.append(CheckFailure(name, name, "missing: no run of it"))
+            failed.append(CheckFailure(name, name, "missing: no run of it"))
             continue
         columns = [
-            replace(what, tolerance=split_by_split) if what.tolerance.of_mean else what
-            for what in judged[theirs[0]["kind"]]
+            replace(column, tolerance=split_by_split) if column.tolerance.of_mean else column
+            for column in judged[theirs[0]["kind"]]
         ]
-        ours, others = correct.get(name, {}), baseline_correct.get(name, {})
+        ours = correct.get(name, {})
+        others = baseline_correct.get(name, {})
         for cell in gate.compare(
             runs[name],
             theirs,
@@ -253,27 +265,27 @@ def cell_failures(
             if cell.verdict in ("worse", "missing", "not measured"):
                 undecided = cell.verdict == "not measured"
                 reason = f"{cell.verdict}: {cell.reason}"
-                found.append(CheckFailure(cell.name, name, reason, undecided))
-    return found
+                failed.append(CheckFailure(cell.name, name, reason, undecided))
+    return failed
 
 
-def outcome(found: Sequence[CheckFailure]) -> KmapsError | None:
+def outcome(failures: Sequence[CheckFailure]) -> KmapsError | None:
     """Return the error that a check of the report ends with, or None when it passes."""
-    worse = [failure for failure in found if not failure.undecided]
+    worse = [failure for failure in failures if not failure.undecided]
     if worse:
         return GateFailed(f"{len(worse)} failed, first {worse[0].name}: {worse[0].reason}")
-    if found:
-        return NothingMeasured(f"undecided: {found[0].name}: {found[0].reason}")
+    if failures:
+        return NothingMeasured(f"undecided: {failures[0].name}: {failures[0].reason}")
     return None
 
 
-def as_json(items: Iterable[Item], found: Sequence[CheckFailure], edges: Edges) -> str:
+def as_json(items: Iterable[Item], failures: Sequence[CheckFailure], edges: Edges) -> str:
     """Return the items, the failures, the edges of C and the exit code as a JSON object."""
-    error = outcome(found)
+    error = outcome(failures)
     document = {
         "exit_code": error.exit_code if error else 0,
         "items": [asdict(item) for item in items],
-        "failures": [asdict(failure) for failure in found],
+        "failures": [asdict(failure) for failure in failures],
         "C_at_edge": {name: {"rows": n, "of": rows} for name, (n, rows) in edges.items()},
     }
     return json.dumps(document, indent=2, ensure_ascii=False)

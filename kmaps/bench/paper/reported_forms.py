@@ -24,20 +24,21 @@ _NOT_DECIDED = (
 )
 
 
-def summary(items: Iterable[Item], found: Sequence[CheckFailure]) -> str:
+def summary(items: Iterable[Item], failures: Sequence[CheckFailure]) -> str:
     """Return one line: how many numbers and claims came out in each way, and the failures."""
     items = list(items)
-    counted = [
-        f"{len(verdicts)} {kinds}: "
-        + ", ".join(
-            f"{n} {verdict if n == 1 else verdict.removesuffix('s')}"
-            for verdict, n in Counter(verdicts).most_common()
-        )
-        for kind, kinds in _KINDS.items()
-        if (verdicts := [item.verdict for item in items if item.kind == kind])
-    ]
-    failed = f"{len(found)} failed" if found else ""
-    return "; ".join(filter(None, [*counted, failed]))
+    sentences = []
+    for kind, plural in _KINDS.items():
+        verdicts = [item.verdict for item in items if item.kind == kind]
+        if verdicts:
+            counts = [
+                f"{n} {verdict if n == 1 else verdict.removesuffix('s')}"
+                for verdict, n in Counter(verdicts).most_common()
+            ]
+            sentences.append(f"{len(verdicts)} {plural}: {', '.join(counts)}")
+    if failures:
+        sentences.append(f"{len(failures)} failed")
+    return "; ".join(sentences)
 
 
 def edges_text(edges: Edges) -> str:
@@ -45,7 +46,8 @@ def edges_text(edges: Edges) -> str:
     named = [f"{name} {n} of {rows}" for name, (n, rows) in edges.items() if n]
     if not named:
         return ""
-    n_edge, n_rows = (sum(counts) for counts in zip(*edges.values(), strict=True))
+    n_edge = sum(n for n, _ in edges.values())
+    n_rows = sum(rows for _, rows in edges.values())
     return (
         f"C at the edge of its grid, a better one may lie beyond: {n_edge} of {n_rows} rows "
         f"({', '.join(named)})"
@@ -53,21 +55,21 @@ def edges_text(edges: Edges) -> str:
 
 
 def as_text(
-    items: Sequence[Item], found: Sequence[CheckFailure], edges: Edges, *, every: bool = True
+    items: Sequence[Item], failures: Sequence[CheckFailure], edges: Edges, *, every: bool = True
 ) -> str:
     """Return a line an item, aligned, then the failures, the summary, and the edges of C."""
     rows = [_HEAD, *(_row(item) for item in items)] if every else []
-    last = filter(None, [summary(items, found), edges_text(edges)])
-    return "\n".join([*aligned(rows, texts=len(_HEAD)), *map(_failure, found), *last])
+    last = filter(None, [summary(items, failures), edges_text(edges)])
+    return "\n".join([*aligned(rows, texts=len(_HEAD)), *map(_failure, failures), *last])
 
 
-def as_markdown(items: Sequence[Item], found: Sequence[CheckFailure], edges: Edges) -> str:
+def as_markdown(items: Sequence[Item], failures: Sequence[CheckFailure], edges: Edges) -> str:
     """Return the summary and the failures; all items in a block that folds."""
     table = markdown_table(_HEAD, map(_row, items), texts=3)
     parts = [
         "### What the papers report",
-        f"{summary(items, found)}.",
-        "\n".join(f"- {markdown(_failure(failure))}" for failure in found),
+        f"{summary(items, failures)}.",
+        "\n".join(f"- {markdown(_failure(failure))}" for failure in failures),
         markdown(edges_text(edges)),
         f"<details>\n<summary>All {len(items)} numbers and claims</summary>",
         table,
@@ -76,11 +78,12 @@ def as_markdown(items: Sequence[Item], found: Sequence[CheckFailure], edges: Edg
     return "\n\n".join(filter(None, parts))
 
 
-def as_junit(items: Sequence[Item], found: Sequence[CheckFailure]) -> str:
+def as_junit(items: Sequence[Item], failures: Sequence[CheckFailure]) -> str:
     """Return a JUnit XML document: a case per item, and a case per cell that fails."""
-    failed = {failure.name: failure for failure in found}
+    failed = {failure.name: failure for failure in failures}
     cases = [_case(item, failed.pop(item.name, None)) for item in items]
-    cases += [Case(of.name, of.run, _verdict(of), of.reason) for of in failed.values()]
+    for failure in failed.values():
+        cases.append(Case(failure.name, failure.run, _verdict(failure), failure.reason))
     return junit("kmaps check --reported", cases)
 
 

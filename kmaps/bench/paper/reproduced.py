@@ -114,12 +114,13 @@ def _compared_time(number: PrintedNumber, held: Mapping[str, Lines]) -> PrintedC
     if reference is None:
         raise ValueError(f"{number.paper} {number.table}: the reference of its times is not there")
     printed = number.value / reference.value
-    ours, under = _ours(number, held), _ours(reference, held)
+    ours = _ours(number, held)
+    reference_ours = _ours(reference, held)
     if ours is None and _rows(number, held):
         return PrintedComparison(number, printed, None, Outcome.NOT_MEASURED, _DOUBTFUL)
-    if ours is None or under is None:
+    if ours is None or reference_ours is None:
         return PrintedComparison(number, printed, None, Outcome.MISSING)
-    ratio = ours / under
+    ratio = ours / reference_ours
     if number == reference:
         return PrintedComparison(number, printed, ratio, Outcome.REFERENCE)
     if table.times_reason:
@@ -172,11 +173,13 @@ def _to_exact(number: PrintedNumber, held: Mapping[str, Lines]) -> ToExact | Non
     exact = _in_table(number, EXACT, number.column)
     if exact is None or number.row == EXACT:
         return None
-    left, right = _by_split(number, held), _by_split(exact, held)
+    left = _by_split(number, held)
+    right = _by_split(exact, held)
     differences = [left[split] - right[split] for split in left.keys() & right.keys()]
     if not differences:
         return None
-    printed, ours = number.value - exact.value, fmean(differences)
+    printed = number.value - exact.value
+    ours = fmean(differences)
     margin = margin_of(differences, _n_splits(number))
     rounded = round(ours, number.decimals)
     outcome = _of_baseline(number, outcome_of_points(printed, rounded, margin))
@@ -224,9 +227,11 @@ def _n_splits(number: PrintedNumber) -> int:
 
 
 def _in_table(number: PrintedNumber, row: str, column: str) -> PrintedNumber | None:
-    wanted = number.paper, number.table, row, column
-    found = (n for n in printed_numbers() if (n.paper, n.table, n.row, n.column) == wanted)
-    return next(found, None)
+    place = (number.paper, number.table, row, column)
+    for other in printed_numbers():
+        if (other.paper, other.table, other.row, other.column) == place:
+            return other
+    return None
 
 
 def _rows(number: PrintedNumber, runs: Mapping[str, Lines]) -> list[list[Record]]:
@@ -251,16 +256,17 @@ def _by_split(number: PrintedNumber, runs: Mapping[str, Lines]) -> dict[int, flo
     """Return our percentages by split, each the mean of its draws."""
     values: dict[int, list[float]] = {}
     for record in _records(number, runs):
-        if (value := MEASURES[number.measure].value(record)) is not None:
+        value = MEASURES[number.measure].value(record)
+        if value is not None:
             values.setdefault(record["split"], []).append(_SCALES[number.unit] * value)
-    return {split: fmean(found) for split, found in values.items()}
+    return {split: fmean(of_split) for split, of_split in values.items()}
 
 
 def _ours(number: PrintedNumber, runs: Mapping[str, Lines]) -> float | None:
     """Return our records' value in the number's unit: the mean over splits, times' median."""
     records = _records(number, runs)
     measure = MEASURES["rms" if number.measure == SUM_OF_SQUARES else number.measure]
-    values = [value for record in records if (value := measure.value(record)) is not None]
+    values = [value for value in map(measure.value, records) if value is not None]
     if not values:
         return None
     if number.measure == SUM_OF_SQUARES:

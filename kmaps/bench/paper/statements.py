@@ -110,7 +110,7 @@ def criteria() -> dict[tuple[str, str], Criterion]:
 def criterion(id: str, part: str) -> Criterion:
     """Return the criterion of a part of a claim; an InputError names the parts that there are."""
     if (id, part) not in criteria():
-        parts = ", ".join(repr(of) for name, of in criteria() if name == id)
+        parts = ", ".join(repr(other) for name, other in criteria() if name == id)
         raise InputError(f"claim {id} has no part {part!r}: expected part: {parts}")
     return criteria()[id, part]
 

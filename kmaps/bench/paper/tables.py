@@ -29,7 +29,7 @@ def claims_parts(claims: Sequence[JudgedClaim]) -> list[Part]:
     """Return the claims as a table, and their comparisons in a part that folds."""
     head = ["claim", "", "verdict", "comparisons", "intervals"]
     table = Table(head, list(map(_line, claims)), texts=5)
-    findings = [(claim.id, found) for claim in claims for found in claim.judgement.findings]
+    findings = [(claim.id, finding) for claim in claims for finding in claim.judgement.findings]
     if not findings:
         return [table]
     return [table, _details(findings), *_criteria([claim.id for claim in claims])]
@@ -37,14 +37,21 @@ def claims_parts(claims: Sequence[JudgedClaim]) -> list[Part]:
 
 def _criteria(names: Sequence[str]) -> list[Part]:
     """Return the criteria of the papers' claims on a page, with their words and reasons."""
-    used = [one for (name, _), one in criteria().items() if name in names]
+    used = [criterion for (name, _), criterion in criteria().items() if name in names]
+    if not used:
+        return []
     head = ["claim", "its words", "needed", "why"]
     rows = [
-        [one.id, one.sentence, _NEEDED[one.relation].format(f"{one.by:g}"), one.reason]
-        for one in used
+        [
+            criterion.id,
+            criterion.sentence,
+            _NEEDED[criterion.relation].format(f"{criterion.by:g}"),
+            criterion.reason,
+        ]
+        for criterion in used
     ]
     table = Table(head, rows, texts=4)
-    return [Folded("The papers' words, and what each needs", [table])] if used else []
+    return [Folded("The papers' words, and what each needs", [table])]
 
 
 def verdict_of(claim: JudgedClaim) -> str:
@@ -59,10 +66,15 @@ def interval_range(findings: Iterable[Finding]) -> str:
     """
     ends: dict[str, list[float]] = {}
     findings = list(findings)
-    for found in findings:
-        unit = "×" if found.comparison.relation == "smaller" else "points"
-        known = () if isnan(found.estimate.value) else (found.estimate.value,)
-        ends.setdefault(unit, []).extend(found.interval or known)
+    for finding in findings:
+        unit = "×" if finding.comparison.relation == "smaller" else "points"
+        if finding.interval:
+            numbers: tuple[float, ...] = finding.interval
+        elif isnan(finding.estimate.value):
+            numbers = ()
+        else:
+            numbers = (finding.estimate.value,)
+        ends.setdefault(unit, []).extend(numbers)
     words = [
         f"{_number(min(values), unit)} {unit}"
         if min(values) == max(values)
@@ -70,7 +82,7 @@ def interval_range(findings: Iterable[Finding]) -> str:
         for unit, values in ends.items()
         if values
     ]
-    without = sum(found.interval is None for found in findings)
+    without = sum(finding.interval is None for finding in findings)
     missing = f" ({without} of {len(findings)} without an interval)" if without else ""
     return ("; ".join(words) + missing).strip()
 
@@ -85,37 +97,42 @@ def _line(claim: JudgedClaim) -> list[str]:
 
 def _details(findings: Sequence[tuple[str, Finding]]) -> Part:
     head = ["claim", "compared", "needed", "verdict", "ours", "interval"]
-    rows = [_detail(name, found) for name, found in findings]
-    if any(found.interval_beyond for _, found in findings):
+    rows = [_detail(name, finding) for name, finding in findings]
+    if any(finding.interval_beyond for _, finding in findings):
         head[-1] += ", on these training sets"
         head.append("for others too")
-        for row, (_, found) in zip(rows, findings, strict=True):
-            known = found.interval_beyond
-            row.append(_interval(found, known) if known else "")
+        for row, (_, finding) in zip(rows, findings, strict=True):
+            beyond = finding.interval_beyond
+            row.append(_interval(finding, beyond) if beyond else "")
     table = Table(head, rows, texts=4)
-    estimates = [found.estimate for _, found in findings]
-    methods = dict.fromkeys(e.method + (f" ({e.note})" if e.note else "") for e in estimates)
-    made = f"Intervals: {'; '.join(methods)}."
-    return Folded(f"All comparisons: {len(findings)}", [Text(_RULE), table, Text(made)])
+    methods: dict[str, None] = {}  # each once, in the order of the comparisons
+    for _, finding in findings:
+        estimate = finding.estimate
+        note = f" ({estimate.note})" if estimate.note else ""
+        methods[estimate.method + note] = None
+    methods_text = f"Intervals: {'; '.join(methods)}."
+    return Folded(f"All comparisons: {len(findings)}", [Text(_RULE), table, Text(methods_text)])
 
 
-def _detail(name: str, found: Finding) -> list[str]:
-    comparison = found.comparison
+def _detail(name: str, finding: Finding) -> list[str]:
+    comparison = finding.comparison
     unit = "×" if comparison.relation == "smaller" else "points"
-    value = found.estimate.value
+    value = finding.estimate.value
     ours = "–" if isnan(value) else f"{_number(value, unit)} {unit}"
-    verdict = found.verdict + " (Holm)" * found.is_left_open_by_holm
+    verdict = str(finding.verdict)
+    if finding.is_left_open_by_holm:
+        verdict += " (Holm)"
     needed = _NEEDED[comparison.relation].format(f"{comparison.bound:g}")
-    return [name, comparison.where, needed, verdict, ours, _interval(found, found.interval)]
+    return [name, comparison.where, needed, verdict, ours, _interval(finding, finding.interval)]
 
 
-def _interval(found: Finding, interval: tuple[float, float] | None) -> str:
+def _interval(finding: Finding, interval: tuple[float, float] | None) -> str:
     if interval is None:
         return "none"
     low, high = interval
     if low == high:
         return "exact"
-    unit = "×" if found.comparison.relation == "smaller" else "points"
+    unit = "×" if finding.comparison.relation == "smaller" else "points"
     return f"{_number(low, unit)} to {_number(high, unit)}"
 
 
@@ -126,66 +143,70 @@ def _number(value: float, unit: str) -> str:
 def numbers_parts(comparisons: Iterable[PrintedComparison]) -> list[Part]:
     """Return the tables of the papers that some numbers stand in, each number printed / ours."""
     by_table: dict[tuple[str, str], list[PrintedComparison]] = {}
-    for found in comparisons:
-        by_table.setdefault((found.number.paper, found.number.table), []).append(found)
+    for comparison in comparisons:
+        by_table.setdefault((comparison.number.paper, comparison.number.table), []).append(
+            comparison
+        )
     return [_table(printed_tables()[key], group) for key, group in by_table.items()]
 
 
-def texts(found: PrintedComparison) -> tuple[str, str]:
+def texts(comparison: PrintedComparison) -> tuple[str, str]:
     """Return the printed number and ours as text, ours with as many digits."""
-    if found.number.unit == "s" and found.number.reason:  # in seconds: of what, is not measured
-        return f"{found.number.text} s", "–"
-    if found.number.unit == "s":
-        ours = "–" if found.ours is None else f"{found.ours:.3g} ×"
-        return f"{found.printed:.3g} ×", ours
-    if found.ours is None:
-        return found.number.text, "–"
-    if "e" in found.number.text:
-        digits = len(found.number.text.partition("e")[0].partition(".")[2])
-        return found.number.text, f"{found.ours:.{max(1, digits)}e}"
-    return found.number.text, f"{found.ours:.{found.number.decimals}f}"
+    if (
+        comparison.number.unit == "s" and comparison.number.reason
+    ):  # in seconds: of what, is not measured
+        return f"{comparison.number.text} s", "–"
+    if comparison.number.unit == "s":
+        ours = "–" if comparison.ours is None else f"{comparison.ours:.3g} ×"
+        return f"{comparison.printed:.3g} ×", ours
+    if comparison.ours is None:
+        return comparison.number.text, "–"
+    if "e" in comparison.number.text:
+        digits = len(comparison.number.text.partition("e")[0].partition(".")[2])
+        return comparison.number.text, f"{comparison.ours:.{max(1, digits)}e}"
+    return comparison.number.text, f"{comparison.ours:.{comparison.number.decimals}f}"
 
 
-def deviation_text(found: PrintedComparison) -> str:
+def deviation_text(comparison: PrintedComparison) -> str:
     """Return how far ours is from print, with its unit; nothing where there is none."""
-    if found.deviation is None:
+    if comparison.deviation is None:
         return ""
-    decimals = 2 if found.number.unit == "%" else 1
-    return f"{found.deviation:+.{decimals}f} {found.number.off_unit}"
+    decimals = 2 if comparison.number.unit == "%" else 1
+    return f"{comparison.deviation:+.{decimals}f} {comparison.number.off_unit}"
 
 
 def _table(table: PrintedTable, group: Sequence[PrintedComparison]) -> Part:
-    cells = {
-        _place(found): _cell(*texts(found), found.outcome, _plain(found.linear)) for found in group
-    }
-    parts: list[Part] = [_summary(table, group), _grid(group, "printed / ours", cells)]
-    differences = [(found, found.to_exact) for found in group if found.to_exact]
-    if differences:
-        cells = {
-            _place(found): _cell(
-                f"{of.printed:+.2f}", f"{of.ours:+.2f}", of.outcome, _signed(of.linear)
-            )
-            for found, of in differences
-        }
-        outcomes = Counter(to_exact.outcome for _, to_exact in differences)
+    cells = {}
+    difference_cells = {}
+    outcomes: Counter[Outcome] = Counter()  # of the differences
+    for comparison in group:
+        place = (comparison.number.row, comparison.number.column)
+        printed, ours = texts(comparison)
+        cells[place] = _cell(printed, ours, comparison.outcome, _plain(comparison.linear))
+        difference = comparison.to_exact
+        if difference:
+            printed = f"{difference.printed:+.2f}"
+            ours = f"{difference.ours:+.2f}"
+            linear = _signed(difference.linear)
+            difference_cells[place] = _cell(printed, ours, difference.outcome, linear)
+            outcomes[difference.outcome] += 1
+    parts: list[Part] = [_summary(table, group), _grid("printed / ours", cells)]
+    if difference_cells:
         text = _counted(outcomes, "differences to the exact kernel are reproduced")
-        grid = _grid([found for found, _ in differences], "less exact, printed / ours", cells)
-        parts += [Text(text), grid]
+        parts += [Text(text), _grid("less exact, printed / ours", difference_cells)]
     return Section(f"{table.paper}, {table.table}: {table.title}", parts)
 
 
 Place = tuple[str, str]  # the row and the column of a number
 
 
-def _place(found: PrintedComparison) -> Place:
-    return found.number.row, found.number.column
-
-
-def _grid(group: Iterable[PrintedComparison], corner: str, cells: Mapping[Place, str]) -> Table:
-    group = list(group)
-    rows = list(dict.fromkeys(found.number.row for found in group))
-    columns = list(dict.fromkeys(found.number.column for found in group))
-    body = [[row, *(cells.get((row, column), "") for column in columns)] for row in rows]
+def _grid(corner: str, cells: Mapping[Place, str]) -> Table:
+    """Return a table of the cells, its rows and columns in the order in which they come first."""
+    rows = dict.fromkeys(row for row, _ in cells)
+    columns = dict.fromkeys(column for _, column in cells)
+    body = []
+    for row in rows:
+        body.append([row, *(cells.get((row, column), "") for column in columns)])
     return Table([corner, *columns], body)
 
 
@@ -194,15 +215,14 @@ def _counted(counts: Counter[Outcome], words: str) -> str:
     judged = (Outcome.BETTER, Outcome.WORSE, Outcome.DIFFERS)
     others = [f"{counts[outcome]} {outcome}" for outcome in judged if counts[outcome]]
     text = ", ".join([f"{counts[Outcome.REPRODUCED]} of {n} {words}", *others])
-    return (
-        f"{text}; {n_open} not decisive."
-        if (n_open := counts[Outcome.NOT_DECISIVE])
-        else f"{text}."
-    )
+    n_not_decisive = counts[Outcome.NOT_DECISIVE]
+    if n_not_decisive:
+        text += f"; {n_not_decisive} not decisive"
+    return f"{text}."
 
 
 def _summary(table: PrintedTable, group: Sequence[PrintedComparison]) -> Text:
-    counts = Counter(found.outcome for found in group)
+    counts = Counter(comparison.outcome for comparison in group)
     sentences = [_counted(counts, "numbers are reproduced")]
     if counts[Outcome.WORSE]:
         sentences.append("Bold: worse.")

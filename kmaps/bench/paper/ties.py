@@ -29,12 +29,10 @@ def ties(correct: Mapping[str, Correct]) -> Tied:
 
     def tied(row: Sequence[Record], best: Sequence[Record], measure: str) -> bool:
         is_fraction = MEASURES[measure].unit == "fraction"
-        places = [
-            {(record["split"], record["draw"]): record for record in records}
-            for records in (row, best)
-        ]
+        row_cells = {(record["split"], record["draw"]): record for record in row}
+        best_cells = {(record["split"], record["draw"]): record for record in best}
         relation = "above" if is_fraction else "smaller"
-        difference = estimate(side_by_side(*places), relation, measure, correct)
+        difference = estimate(side_by_side(row_cells, best_cells), relation, measure, correct)
         if difference is None or difference.bounds is None:
             return False
         low, high = difference.bounds(ALPHA)

@@ -77,9 +77,11 @@ def decide(relation: Relation, by: float, low: float, high: float) -> Verdict:
     interval, and fails when it is false on all of it.
     """
     if relation == "about":
-        inside, outside = -by <= low and high <= by, high < -by or low > by
+        inside = -by <= low and high <= by
+        outside = high < -by or low > by
     else:
-        inside, outside = low >= by, high < by
+        inside = low >= by
+        outside = high < by
     if inside:
         return Verdict.HOLDS
     return Verdict.FAILS if outside else Verdict.UNDECIDED
@@ -140,7 +142,8 @@ class Finding:
     @property
     def is_of_these(self) -> bool:
         """Whether it is decided on these training sets alone."""
-        comparison, beyond = self.comparison, self.interval_beyond
+        comparison = self.comparison
+        beyond = self.interval_beyond
         open_verdicts = (Verdict.UNDECIDED, Verdict.NOT_DECISIVE)
         if self.verdict in open_verdicts or not self.estimate.on_these:
             return False
@@ -169,8 +172,10 @@ class Judgement:
     @property
     def verdict_of_any_computer(self) -> Verdict | None:
         """The verdict, judged again without times and memory; None when there is nothing else."""
-        kept = [found.comparison for found in self.findings if not found.comparison.of_computer]
-        return judge(kept).verdict if kept else None
+        comparisons = [
+            finding.comparison for finding in self.findings if not finding.comparison.of_computer
+        ]
+        return judge(comparisons).verdict if comparisons else None
 
     @property
     def counts(self) -> str:
@@ -179,15 +184,20 @@ class Judgement:
             return "nothing measured"
         verdicts = [finding.verdict for finding in self.findings]
         words = [f"{verdicts.count(Verdict.HOLDS)} of {len(verdicts)} hold"]
-        counted = {Verdict.FAILS: "fail", Verdict.UNDECIDED: "undecided"}
-        counted[Verdict.NOT_DECISIVE] = "not decisive"
+        counted = {
+            Verdict.FAILS: "fail",
+            Verdict.UNDECIDED: "undecided",
+            Verdict.NOT_DECISIVE: "not decisive",
+        }
         for verdict, word in counted.items():
-            if n := verdicts.count(verdict):
+            n = verdicts.count(verdict)
+            if n:
                 words.append(f"{n} {word}")
-        passing = dict.fromkeys(f.comparison.passing for f in self.findings if f.comparison.passing)
-        words += [f"{row} would pass too" for row in passing]
-        of_these = sum(finding.is_of_these for finding in self.findings)
-        words += [f"{of_these} decided on these training sets alone"] if of_these else []
+        passing = dict.fromkeys(finding.comparison.passing for finding in self.findings)
+        words += [f"{row} would pass too" for row in passing if row]
+        n_of_these = sum(finding.is_of_these for finding in self.findings)
+        if n_of_these:
+            words.append(f"{n_of_these} decided on these training sets alone")
         return ", ".join(words)
 
 
@@ -198,19 +208,23 @@ def judge(comparisons: Iterable[Comparison]) -> Judgement:
     corrected by Holm's step-down procedure (Scand. J. Stat. 6, 1979) for the others of its claim.
     One without an interval is not a test, nor is one whose criterion a wrong row passes too.
     """
-    given = list(comparisons)
-    p_values = [
-        None if one.estimate.bounds is None or one.passing else _p_of_failing(one) for one in given
-    ]
-    adjusted = iter(_holm([p for p in p_values if p is not None]))
+    comparisons = list(comparisons)
+    tests = [number for number, comparison in enumerate(comparisons) if _is_test(comparison)]
+    p_values = [_p_of_failing(comparisons[number]) for number in tests]
+    adjusted_p_values = _holm(p_values)
     findings = []
-    for comparison, p in zip(given, p_values, strict=True):
-        if p is not None:
-            findings.append(_finding(comparison, p, next(adjusted)))
+    for number, comparison in enumerate(comparisons):
+        if number in tests:
+            place = tests.index(number)
+            findings.append(_finding(comparison, p_values[place], adjusted_p_values[place]))
         else:
             verdict = Verdict.NOT_DECISIVE if comparison.passing else Verdict.UNDECIDED
             findings.append(Finding(comparison, 1.0, 1.0, verdict))
     return Judgement(tuple(findings))
+
+
+def _is_test(comparison: Comparison) -> bool:
+    return comparison.estimate.bounds is not None and not comparison.passing
 
 
 def _finding(comparison: Comparison, p: float, adjusted_p: float) -> Finding:
@@ -227,7 +241,8 @@ def _p_of_failing(comparison: Comparison) -> float:
     if comparison.verdict(1.0) is not Verdict.FAILS:
         return 1.0
     # Intervals shrink as alpha grows, so from one alpha on the relation fails.
-    open_, failing = _SMALLEST_ALPHA, 1.0
+    open_ = _SMALLEST_ALPHA
+    failing = 1.0
     for _ in range(_HALVINGS):
         middle = (open_ * failing) ** 0.5
         if comparison.verdict(middle) is Verdict.FAILS:
@@ -239,7 +254,8 @@ def _p_of_failing(comparison: Comparison) -> float:
 
 def _holm(p_values: list[float]) -> list[float]:
     order = sorted(range(len(p_values)), key=lambda i: p_values[i])
-    adjusted, largest = [0.0] * len(p_values), 0.0
+    adjusted = [0.0] * len(p_values)
+    largest = 0.0
     for rank, i in enumerate(order):
         largest = max(largest, min(1.0, (len(p_values) - rank) * p_values[i]))
         adjusted[i] = largest
@@ -253,38 +269,48 @@ def needed(judgement: Judgement) -> str:
     The estimates are taken to stay as they are. One comparison that fails decides, by Holm's
     correction of the smallest of all; else all of them have to hold.
     """
-    open_ = [found for found in judgement.findings if found.verdict is Verdict.UNDECIDED]
-    beyond = any(found.estimate.beyond for found in open_)
+    open_ = [finding for finding in judgement.findings if finding.verdict is Verdict.UNDECIDED]
+    beyond = any(finding.estimate.beyond for finding in open_)
     if judgement.verdict is not Verdict.UNDECIDED or not open_:
         return ""
-    numbers = [_draws(found, ALPHA / len(judgement.findings)) for found in open_]
-    by_failing = [n for found, n in zip(open_, numbers, strict=True) if n and not _holds(found)]
+    numbers = [_draws(finding, ALPHA / len(judgement.findings)) for finding in open_]
+    by_failing = [n for finding, n in zip(open_, numbers, strict=True) if n and not _holds(finding)]
     by_holding = [n for n in numbers if n]
     if by_failing or len(by_holding) == len(open_):
         number = min(by_failing) if by_failing else max(by_holding)
         return f"{number} {'times as many test samples' if beyond else 'draws'} would decide"
-    stuck = open_[numbers.index(None)].estimate
-    if stuck.of_draws:
-        what, many = ("test samples", " times as many") if beyond else ("draws", "")
-        tried = f"{MOST_DRAWS:,}{many} do not: too near the margin"
-        return f"no feasible number of {what} decides, {tried}"
-    return f"no number of draws is known: {stuck.note or stuck.method}"
+    without_number = open_[numbers.index(None)].estimate
+    if not without_number.of_draws:
+        reason = without_number.note or without_number.method
+        return f"no number of draws is known: {reason}"
+    if beyond:
+        return (
+            "no feasible number of test samples decides, "
+            f"{MOST_DRAWS:,} times as many do not: too near the margin"
+        )
+    return f"no feasible number of draws decides, {MOST_DRAWS:,} do not: too near the margin"
 
 
-def _holds(found: Finding) -> bool:
-    value, comparison = found.estimate.value, found.comparison
+def _holds(finding: Finding) -> bool:
+    value = finding.estimate.value
+    comparison = finding.comparison
     return decide(comparison.relation, comparison.bound, value, value) is Verdict.HOLDS
 
 
-def _draws(found: Finding, alpha: float) -> int | None:
+def _draws(finding: Finding, alpha: float) -> int | None:
     """Return the least number of draws whose interval lies on the estimate's side of the bound."""
-    comparison, of_draws = found.comparison, found.estimate.of_draws
-    wanted, level = Verdict.FAILS, alpha
-    if _holds(found):
-        wanted, level = Verdict.HOLDS, LEVELS[comparison.relation]
+    comparison = finding.comparison
+    of_draws = finding.estimate.of_draws
+    wanted = Verdict.FAILS
+    level = alpha
+    if _holds(finding):
+        wanted = Verdict.HOLDS
+        level = LEVELS[comparison.relation]
 
     def decides(n: int) -> bool:
         ends = of_draws(n)(level) if of_draws else (-float("inf"), float("inf"))
         return decide(comparison.relation, comparison.bound, *ends) is wanted
 
-    return bisect_left(range(2, MOST_DRAWS), True, key=decides) + 2 if decides(MOST_DRAWS) else None
+    if not decides(MOST_DRAWS):
+        return None
+    return bisect_left(range(2, MOST_DRAWS), True, key=decides) + 2
