@@ -6,7 +6,17 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from kmaps.bench.report.document import FORMS, Code, Page, Picture, Section, Table, Text, as_text
+from kmaps.bench.report.document import (
+    FORMS,
+    Code,
+    Page,
+    Part,
+    Picture,
+    Section,
+    Table,
+    Text,
+    as_text,
+)
 from kmaps.io import label_line
 from kmaps.models import Evaluation
 
@@ -16,73 +26,89 @@ _OF_CLASSES = "recall, %", "precision, %", "ROC AUC", "average precision"
 _INTERVALS = "The intervals (Wilson's, 95 %) apply to this model on other rows like these."
 
 
-def lines(found: Evaluation) -> str:
+def lines(evaluation: Evaluation) -> str:
     """Return an evaluation for a terminal."""
-    scores = "\n".join(f"{name} {value} ({of})" for name, value, of in _scores(found))
-    return as_text([Text(scores), _classes(found), *_tables(found, _MATRIX).values()])
+    scores = "\n".join(f"{name} {value} ({words})" for name, value, words in _scores(evaluation))
+    return as_text([Text(scores), _classes(evaluation), *_tables(evaluation, _MATRIX).values()])
 
 
 def page(
-    found: Evaluation, suffix: str, settings: Mapping[str, str], command: str, note: str
+    evaluation: Evaluation, suffix: str, settings: Mapping[str, str], command: str, note: str
 ) -> bytes:
     """Return a page in one of :data:`FORMS`; HTML and PDF have figures too, ``note`` is a text."""
     from kmaps.bench.figures.evaluation import DRAWN
 
-    n, right = int(found.confusion.sum()), int(found.confusion.diagonal().sum())
-    scores = [[*row, ""] for row in _scores(found)]
+    n = int(evaluation.confusion.sum())
+    right = int(evaluation.confusion.diagonal().sum())
+    scores = [[*row, ""] for row in _scores(evaluation)]
     scores[0][-1] = _interval(right, n)
     parts = [Code([command]), Table(["score", "value", "of", "95 % interval"], scores)]
-    parts += [Text(_INTERVALS), Text(note)] if note else [Text(_INTERVALS)]
-    parts.append(Section("Classes", [_classes(found, intervals=True)]))
+    parts.append(Text(_INTERVALS))
+    if note:
+        parts.append(Text(note))
+    parts.append(Section("Classes", [_classes(evaluation, intervals=True)]))
     with TemporaryDirectory() as folder:
-        for name, table in _tables(found).items():
-            drawn = Picture(Path(folder, f"{name}.svg"), f"{name.capitalize()} as a figure")
-            if has_figures := suffix in (".html", ".pdf"):
-                DRAWN[name](found, drawn.path)
-            content = [drawn, table] if has_figures else [table]
+        for name, table in _tables(evaluation).items():
+            content: list[Part] = [table]
+            if suffix in (".html", ".pdf"):
+                picture = Picture(Path(folder, f"{name}.svg"), f"{name.capitalize()} as a figure")
+                DRAWN[name](evaluation, picture.path)
+                content = [picture, table]
             parts.append(Section(name.capitalize(), content))
         rows = [[name, value] for name, value in settings.items()]
         parts.append(Section("Settings", [Table(["setting", "value"], rows, texts=2)]))
         return FORMS[suffix](Page(f"Evaluation of {settings['model file']}", parts))
 
 
-def _scores(found: Evaluation) -> list[list[str]]:
+def _scores(evaluation: Evaluation) -> list[list[str]]:
     """Return the scores of all classes together: names, values, meanings."""
-    n, right = int(found.confusion.sum()), int(found.confusion.diagonal().sum())
-    of = (
-        f"of {label_line(found.classes.tolist()[1])}"
-        if len(found.classes) == 2
-        else "mean over the classes"
-    )
-    ranked = {"ROC AUC": found.roc_auc, "average precision": found.average_precision}
-    means = {name: found.ranking(each) for name, each in ranked.items()}
-    others = [[name, f"{x:.4f}", of] for name, x in means.items() if x is not None]
-    if found.n_contradicted:
-        rows = f"rows of {n:,}: a class that is not predicted is more probable"
-        others.append(["contradictions", f"{found.n_contradicted:,}", rows])
-    return [["accuracy", f"{100 * found.accuracy:.2f} %", f"{right:,} of {n:,}"], *others]
+    n = int(evaluation.confusion.sum())
+    right = int(evaluation.confusion.diagonal().sum())
+    scores = [["accuracy", f"{100 * evaluation.accuracy:.2f} %", f"{right:,} of {n:,}"]]
+    meaning = "mean over the classes"
+    if len(evaluation.classes) == 2:
+        meaning = f"of {label_line(evaluation.classes.tolist()[1])}"
+    by_class = {"ROC AUC": evaluation.roc_auc, "average precision": evaluation.average_precision}
+    for name, values in by_class.items():
+        score = evaluation.ranking(values)
+        if score is not None:
+            scores.append([name, f"{score:.4f}", meaning])
+    if evaluation.n_contradicted:
+        meaning = f"rows of {n:,}: a class that is not predicted is more probable"
+        scores.append(["contradictions", f"{evaluation.n_contradicted:,}", meaning])
+    return scores
 
 
 def _interval(right: int, n: int) -> str:
     from scipy.stats import binomtest  # takes half a second
 
-    found = binomtest(right, n).proportion_ci(method="wilson")
-    return f"{100 * found.low:.2f} to {100 * found.high:.2f} %"
+    interval = binomtest(right, n).proportion_ci(method="wilson")
+    return f"{100 * interval.low:.2f} to {100 * interval.high:.2f} %"
 
 
-def _classes(found: Evaluation, intervals: bool = False) -> Table:
-    counts = found.confusion
-    true, given, right = counts.sum(axis=1), counts.sum(axis=0), counts.diagonal()
+def _classes(evaluation: Evaluation, intervals: bool = False) -> Table:
+    counts = evaluation.confusion
+    true = counts.sum(axis=1).tolist()
+    predicted = counts.sum(axis=0).tolist()
+    right = counts.diagonal().tolist()
 
-    def part(k: int, n: int) -> str:
-        value = f"{100 * right[k] / max(n, 1):.2f}" if n else "-"
-        return f"{value} ({_interval(int(right[k]), n)})" if n and intervals else value
+    def percentage(n_right: int, n: int) -> str:
+        if not n:
+            return "-"
+        value = f"{100 * n_right / n:.2f}"
+        return f"{value} ({_interval(n_right, n)})" if intervals else value
 
-    rows = [
-        [label, f"{true[k]:,}", part(k, int(true[k])), part(k, int(given[k]))]
-        + [_number(of[k]) for of in (found.roc_auc, found.average_precision)]
-        for k, label in enumerate(map(label_line, found.classes.tolist()))
-    ]
+    rows = []
+    for k, label in enumerate(evaluation.classes.tolist()):
+        row = [
+            label_line(label),
+            f"{true[k]:,}",
+            percentage(right[k], true[k]),
+            percentage(right[k], predicted[k]),
+            _number(evaluation.roc_auc[k]),
+            _number(evaluation.average_precision[k]),
+        ]
+        rows.append(row)
     return Table(["class", "rows", *_OF_CLASSES], rows)
 
 
@@ -90,26 +116,41 @@ def _number(value: float) -> str:
     return "-" if np.isnan(value) else f"{value:.4f}"
 
 
-def _tables(found: Evaluation, more: str = "") -> dict[str, Table]:
+def _tables(evaluation: Evaluation, more: str = "") -> dict[str, Table]:
     """Return the matrix, or, of many classes, the most confused pairs; and the calibration."""
-    names = [label_line(label) for label in found.labels.tolist()]
-    if (n_classes := len(found.classes)) <= _WIDEST:
+    names = [label_line(label) for label in evaluation.labels.tolist()]
+    n_classes = len(evaluation.classes)
+    if n_classes <= _WIDEST:
         head = ["true \\ predicted", *names[:n_classes]]
-        rows = [[name, *map(str, of)] for name, of in zip(names, found.confusion, strict=True)]
+        rows = [
+            [name, *map(str, counts)]
+            for name, counts in zip(names, evaluation.confusion, strict=True)
+        ]
         tables = {"confusion": Table(head, rows, title="confusion matrix")}
     else:
-        pairs = sorted(np.ndenumerate(found.confusion), key=lambda one: -one[1])
+        pairs = sorted(np.ndenumerate(evaluation.confusion), key=lambda cell: -cell[1])
         rows = [[names[i], names[j], str(n)] for (i, j), n in pairs if i != j and n][:10]
         head = ["true", "predicted", "rows"]
         tables = {"confusion": Table(head, rows, 2, f"most confused{more}")}
-    if (of := found.calibration) is not None:
-        bins = zip(of.bounds[:-1], of.bounds[1:], of.rows, of.confidence, of.accuracy, strict=True)
+    calibration = evaluation.calibration
+    if calibration is not None:
+        bins = zip(
+            calibration.bounds[:-1],
+            calibration.bounds[1:],
+            calibration.rows,
+            calibration.confidence,
+            calibration.accuracy,
+            strict=True,
+        )
         rows = [
             [f"{low:.1f} to {high:.1f}", f"{n:,}", f"{100 * mean:.2f}", f"{100 * right:.2f}"]
             for low, high, n, mean, right in bins
             if n
         ]
-        title = f"expected calibration error {of.error:.4f}, Brier score {of.brier:.4f}, log loss "
+        title = (
+            f"expected calibration error {calibration.error:.4f}, "
+            f"Brier score {calibration.brier:.4f}, log loss {_number(calibration.log_loss)}"
+        )
         head = ["largest probability", "rows", "mean, %", "right, %"]
-        tables["reliability"] = Table(head, rows, 1, title + _number(of.log_loss))
+        tables["reliability"] = Table(head, rows, 1, title)
     return tables

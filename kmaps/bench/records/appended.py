@@ -10,7 +10,6 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, suppress
-from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
@@ -38,22 +37,29 @@ def parsed(text: bytes) -> Any:
     ValueError for text that is no JSON, or so deep that reading it would exceed Python's limit.
     """
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except RecursionError:
         raise ValueError("too deep") from None
-    if text.count(b"[") + text.count(b"{") > _DEEPEST and _depth(found) > _DEEPEST:
+    if text.count(b"[") + text.count(b"{") > _DEEPEST and _depth(value) > _DEEPEST:
         raise ValueError("too deep")
     if _MAY_BE_SURROGATE.search(text):
-        found = json.loads(json.dumps(found, ensure_ascii=False).encode(errors="replace"))
-    return found
+        value = json.loads(json.dumps(value, ensure_ascii=False).encode(errors="replace"))
+    return value
 
 
 def _depth(value: Any) -> int:
-    depth, level = 0, [value]
+    """Return how deep lists and mappings are nested in a value; 1 for a value that is neither."""
+    depth = 0
+    level = [value]
     while level:
-        mappings = [one.values() for one in level if isinstance(one, dict)]
-        lists = [one for one in level if isinstance(one, list)]
-        depth, level = depth + 1, [*chain(*mappings, *lists)]
+        children: list[Any] = []
+        for parent in level:
+            if isinstance(parent, dict):
+                children += parent.values()
+            elif isinstance(parent, list):
+                children += parent
+        depth += 1
+        level = children
     return depth
 
 
@@ -62,12 +68,12 @@ def whole_lines(content: bytes, path: Path, what: str) -> Iterator[tuple[int, An
     lines = content.splitlines(keepends=True)
     for number, line in enumerate(lines, 1):
         try:
-            found = parsed(line)
+            value = parsed(line)
         except ValueError:
             if number == len(lines) and not line.endswith(b"\n"):
                 return
             raise InputError(f"{path}:{number}: is not {what} (one JSON object per line)") from None
-        yield number, found, len(line)
+        yield number, value, len(line)
 
 
 class AppendedFile(ABC):

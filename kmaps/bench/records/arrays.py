@@ -64,18 +64,17 @@ def write_arrays(folder: Path, key: str, arrays: Arrays, file_name: str = FIGURE
 
 def collect_arrays(folder: Path, keys: Iterable[str], file_name: str = FIGURES) -> None:
     """Put the arrays of some cells together into one file, and delete all other arrays."""
-    parts = sorted((folder / file_name).glob("*.npz"))
-    if not parts:
+    cell_files = sorted((folder / file_name).glob("*.npz"))
+    if not cell_files:
         return
-    together = {
-        f"{key}/{name}": array
-        for key, arrays in read_arrays(folder, keys, file_name).items()
-        for name, array in arrays.items()
-    }
+    together = {}
+    for key, arrays in read_arrays(folder, keys, file_name).items():
+        for name, array in arrays.items():
+            together[f"{key}/{name}"] = array
     with atomic_file(folder / f"{file_name}.npz", force=True) as file:
         np.savez_compressed(file, **together)
-    for part in parts:
-        part.unlink()
+    for cell_file in cell_files:
+        cell_file.unlink()
     remove_unfinished(folder / file_name)
     with suppress(OSError):  # the folder has another file
         (folder / file_name).rmdir()
@@ -86,15 +85,15 @@ def read_arrays(
 ) -> dict[str, dict[str, NDArray[np.generic]]]:
     """Return the arrays of cells by their keys, leaving out cells that have none."""
     wanted = set(keys)
-    found: dict[str, dict[str, NDArray[np.generic]]] = {}
+    by_key: dict[str, dict[str, NDArray[np.generic]]] = {}
     for name, array in _members(folder / f"{file_name}.npz"):
         key, _, own = name.partition("/")
         if key in wanted:
-            found.setdefault(key, {})[own] = array
-    for part in (folder / file_name).glob("*.npz"):
-        if part.stem in wanted:
-            found[part.stem] = dict(_members(part))
-    return found
+            by_key.setdefault(key, {})[own] = array
+    for cell_file in (folder / file_name).glob("*.npz"):
+        if cell_file.stem in wanted:
+            by_key[cell_file.stem] = dict(_members(cell_file))
+    return by_key
 
 
 def _members(path: Path) -> list[tuple[str, NDArray[np.generic]]]:
@@ -203,16 +202,24 @@ def read_correct(path: Path, records: Iterable[Record]) -> CorrectOf:
     folder = records_file.parent
     by_key = {record["key"]: record for record in records if record["status"] == "ok"}
     names = {_split_key(cell["split"]) for cell in by_key.values() if cell["split"] is not None}
-    found = read_arrays(folder, [*by_key, *names], CORRECT)
-    tested = {name: found.pop(name).get(_SAMPLES) for name in names & found.keys()}
-    return {key: _checked(arrays, by_key[key], folder, tested) for key, arrays in found.items()}
+    correct = {}
+    tested = {}
+    all_arrays = read_arrays(folder, [*by_key, *names], CORRECT)
+    for name in names & all_arrays.keys():
+        tested[name] = all_arrays[name].get(_SAMPLES)
+    for key, arrays in all_arrays.items():
+        if key not in names:
+            correct[key] = _checked(arrays, by_key[key], folder, tested)
+    return correct
 
 
 def _checked(
     arrays: Arrays, record: Record, folder: Path, tested: Mapping[str, NDArray | None]
 ) -> Correct:
     file = f"{folder / CORRECT}.npz: {cell_name(record)}"
-    bits, per_class, n = arrays.get("bits"), arrays.get("per_class"), record["n_test"]
+    bits = arrays.get("bits")
+    per_class = arrays.get("per_class")
+    n = record["n_test"]
     samples = tested.get(_split_key(record["split"]))
     if (
         bits is None
@@ -230,8 +237,8 @@ def _checked(
             f"{file}: has not one bit per test sample, of {n}; restore the file, or measure "
             "again into another folder (kmaps run NAME --out FOLDER)"
         )
-    found = Correct(np.unpackbits(bits, count=n).astype(bool), per_class, samples)
-    for column, ours in found.columns.items():
+    correct = Correct(np.unpackbits(bits, count=n).astype(bool), per_class, samples)
+    for column, ours in correct.columns.items():
         recorded = record[column]
         if recorded is not None and abs(recorded - ours) > _ROUNDING:
             raise InputError(
@@ -239,9 +246,10 @@ def _checked(
                 f"{recorded:.6g}; one of the two was changed: restore it, or measure again into "
                 "another folder (kmaps run NAME --out FOLDER)"
             )
-    return found
+    return correct
 
 
 def _are_samples(samples: NDArray, n: int) -> bool:
-    shaped = samples.dtype.kind == "u" and samples.shape == (n,)
-    return shaped and len(np.unique(samples)) == n
+    if samples.dtype.kind != "u" or samples.shape != (n,):
+        return False
+    return len(np.unique(samples)) == n

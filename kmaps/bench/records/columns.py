@@ -47,15 +47,16 @@ def check_record(record: Any, where: str) -> None:
     """Refuse other than records of this format, and values that no measurement gives."""
     if not isinstance(record, dict) or "key" not in record:
         raise InputError(f"{where}: is not a record (one JSON object per line)")
-    given = record.get("format", 1)
-    if given != FORMAT:
+    record_format = record.get("format", 1)
+    if record_format != FORMAT:
         remedy = (
             "it was written by a newer kmaps: update kmaps"
-            if isinstance(given, int) and given > FORMAT
+            if isinstance(record_format, int) and record_format > FORMAT
             else "measure again, into another folder (kmaps run NAME --out FOLDER)"
         )
         raise ConfigError(
-            f"{where}: has a record of format {given!r}, this kmaps reads format {FORMAT}; {remedy}"
+            f"{where}: has a record of format {record_format!r}, "
+            f"this kmaps reads format {FORMAT}; {remedy}"
         )
     odd = sorted((record.keys() - {MORE} | LATER) ^ COLUMNS.keys())
     if odd:
@@ -107,7 +108,7 @@ def _are_numbers(value: Any) -> bool:
 
 
 def _are_texts(value: Any) -> bool:
-    return isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
+    return isinstance(value, list | tuple) and all(isinstance(text, str) for text in value)
 
 
 _FITTING: dict[str, tuple[Callable[[Any], bool], str]] = {
@@ -133,8 +134,15 @@ def cell_name(record: Mapping[str, Any]) -> str:
     """Return a record's cell in words, such as ``split 0 ovo chi2 homogeneous order=2``."""
     split = None if record["split"] is None else f"split {record['split']}"
     draw = None if record["draw"] is None else f"draw {record['draw']}"
-    words = record["setting"], split, draw, record["reduction"], record["kernel"]
-    return " ".join(filter(None, [*words, Row.of(record).label]))
+    words = [
+        record["setting"],
+        split,
+        draw,
+        record["reduction"],
+        record["kernel"],
+        Row.of(record).label,
+    ]
+    return " ".join(filter(None, words))
 
 
 WARNED = {  # warnings in words
@@ -148,8 +156,11 @@ _SHOWN_BY = {"stopped": "ConvergenceWarning: ", "clamped": "were clamped to it"}
 
 def warned(record: Mapping[str, Any]) -> list[str]:
     """Return the keys of :data:`WARNED` that a record warns of."""
-    said = record.get("warnings") or ()
-    keys = [name for name, words in _SHOWN_BY.items() if any(words in text for text in said)]
+    messages = record.get("warnings") or ()
+    keys = []
+    for name, words in _SHOWN_BY.items():
+        if any(words in message for message in messages):
+            keys.append(name)
     if record.get("n_skipped"):
         keys.append("skipped")
     return keys

@@ -85,7 +85,8 @@ def write_definition(folder: Path, content: Mapping[str, Any], base: Path | None
 
     folder.mkdir(parents=True, exist_ok=True)
     base_key = {} if base is None else {"base": os.path.relpath(base, folder.resolve())}
-    path, text = folder / DEFINITION, write_yaml({**content, **base_key}).encode()
+    path = folder / DEFINITION
+    text = write_yaml({**content, **base_key}).encode()
     if path.is_file() and path.read_bytes() == text:
         return False
     with atomic_file(path, force=True) as file:

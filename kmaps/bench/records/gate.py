@@ -154,27 +154,25 @@ def compare(
     measured = [record for record in baseline if record["status"] == "ok"]
     if not measured:
         raise NothingMeasured("the baseline holds no measured cell; record one with `kmaps run`")
-    ours, theirs = _by_cell(records), _by_cell(measured)
+    ours = _by_cell(records)
+    theirs = _by_cell(measured)
     if not ours.keys() & theirs.keys():
         raise NothingMeasured(
             f"no cell in common: the results are on {_subjects(ours)}, the baseline on "
             f"{_subjects(theirs)}; check that it belongs to this experiment"
         )
-    verdicts = {
-        cell: _without_samples(ours.get(cell, {}), splits, correct, baseline_correct)
-        or _judge(ours.get(cell, {}), splits, judged, floor, interval)
-        for cell, splits in theirs.items()
-    }
-    verdicts |= {
-        cell: CellVerdict("new", _name(splits), "not in the baseline")
-        for cell, splits in ours.items()
-        if cell not in theirs
-    }
-    flagged = [
-        replace(verdict, edge=edge_text(ours.get(cell, {}).values()))
-        for cell, verdict in verdicts.items()
-    ]
-    return sorted(flagged, key=lambda cell: (VERDICTS.index(cell.verdict), cell.name))
+    verdicts = []
+    for cell, baseline_splits in theirs.items():
+        splits = ours.get(cell, {})
+        verdict = _without_samples(splits, baseline_splits, correct, baseline_correct)
+        if verdict is None:
+            verdict = _judge(splits, baseline_splits, judged, floor, interval)
+        verdicts.append(replace(verdict, edge=edge_text(splits.values())))
+    for cell, splits in ours.items():
+        if cell not in theirs:
+            edge = edge_text(splits.values())
+            verdicts.append(CellVerdict("new", _name(splits), "not in the baseline", edge=edge))
+    return sorted(verdicts, key=lambda verdict: (VERDICTS.index(verdict.verdict), verdict.name))
 
 
 Splits = dict[tuple, Record]  # by the numbers of the split and of the draw
@@ -275,8 +273,9 @@ def _obstacle(ours: Record, theirs: Record) -> str:
         return f"failed: {ours['error'] or 'no reason recorded'}"
     for column, title in CONDITIONS.items():
         if _condition(ours, column) != _condition(theirs, column):
-            given, expected = json.dumps(ours[column]), json.dumps(theirs[column])
-            return f"baseline incompatible: {title} is {given}, the baseline has {expected}"
+            condition = json.dumps(ours[column])
+            expected = json.dumps(theirs[column])
+            return f"baseline incompatible: {title} is {condition}, the baseline has {expected}"
     return ""
 
 
@@ -296,24 +295,21 @@ def _judge_measured(
             reason = f"no {criterion.column} recorded, the baseline has it"
             return CellVerdict("missing", name, reason)
         if concerned and not lacking:
-            paired = interval and criterion.column in FRACTIONS
-            bounds = interval(concerned, criterion.column) if interval and paired else None
+            bounds = None
+            if interval and criterion.column in FRACTIONS:
+                bounds = interval(concerned, criterion.column)
             differences.append(_difference(criterion, concerned, floor, bounds))
-    if not any(difference.column in {one.column for one in judged} for difference in differences):
+    judged_columns = {criterion.column for criterion in judged}
+    if not any(difference.column in judged_columns for difference in differences):
         return CellVerdict("not measured", name, "the baseline has nothing that is judged")
     is_exact = all(_is_deterministic(ours) for ours, _ in pairs)
     verdict = _verdict_of(differences, is_exact=is_exact)
+    unremarkable = ("same",) if verdict == "changed" else ("same", "changed")
     shown = [
         difference
         for difference in differences
-        if difference.column == "accuracy" or difference.verdict not in ("same", "changed")
+        if difference.column == "accuracy" or difference.verdict not in unremarkable
     ]
-    if verdict == "changed":
-        shown = [
-            difference
-            for difference in differences
-            if difference.column == "accuracy" or difference.verdict != "same"
-        ]
     reason = "; ".join(difference.text for difference in shown or differences[:1])
     return CellVerdict(verdict, name, reason, tuple(differences))
 
@@ -347,22 +343,14 @@ def _difference(
     criterion: Judged, pairs: list[Pair], floor: float, interval: tuple[float, float] | None
 ) -> Difference:
     values = [(ours[criterion.column], theirs[criterion.column]) for ours, theirs in pairs]
-    for value in (value for pair in values for value in pair):
-        if not is_number(value):
-            raise InputError(
-                f"{criterion.column} is {value!r}: expected a finite number, up to 1e100"
-            )
+    for pair in values:
+        for value in pair:
+            if not is_number(value):
+                raise InputError(
+                    f"{criterion.column} is {value!r}: expected a finite number, up to 1e100"
+                )
     if not criterion.tolerance.of_mean:
-        of_splits = [
-            _compared(criterion, ours, theirs, criterion.tolerance.of(theirs))
-            for ours, theirs in values
-        ]
-        # The split with the largest loss if it is worse, else the one that differs most for better.
-        by_gain = sorted(of_splits, key=lambda difference: difference.gain)
-        shown = by_gain[0] if by_gain[0].verdict == "worse" else by_gain[-1]
-        if shown.verdict == "same":
-            shown = next((one for one in by_gain if one.verdict != "same"), shown)
-        return replace(shown, has_lost=any(one.has_lost for one in of_splits))
+        return _deciding_split(criterion, values)
     baseline = [theirs for _, theirs in values]
     spread = stdev(baseline) if len(baseline) > 1 else 0.0
     standard = 2 * spread * sqrt(2 / len(baseline))
@@ -372,6 +360,20 @@ def _difference(
     if difference.verdict == "same" and any(_differ(ours, theirs) for ours, theirs in values):
         difference = replace(difference, verdict="changed")
     return replace(difference, interval=interval)
+
+
+def _deciding_split(criterion: Judged, values: Iterable[tuple[float, float]]) -> Difference:
+    """Return the split with the largest loss if it is worse, else the one with the largest gain."""
+    of_splits = [
+        _compared(criterion, ours, theirs, criterion.tolerance.of(theirs))
+        for ours, theirs in values
+    ]
+    by_gain = sorted(of_splits, key=lambda difference: difference.gain)
+    deciding = by_gain[0] if by_gain[0].verdict == "worse" else by_gain[-1]
+    if deciding.verdict == "same":
+        differing = [difference for difference in by_gain if difference.verdict != "same"]
+        deciding = differing[0] if differing else deciding
+    return replace(deciding, has_lost=any(difference.has_lost for difference in of_splits))
 
 
 def _compared(criterion: Judged, ours: float, baseline: float, tolerance: float) -> Difference:
@@ -389,8 +391,8 @@ def _differ(ours: float, baseline: float) -> bool:
 
 def count(verdicts: Iterable[CellVerdict]) -> dict[str, int]:
     """Return how many cells got each verdict, worst first."""
-    given = [cell.verdict for cell in verdicts]
-    return {verdict: given.count(verdict) for verdict in VERDICTS}
+    of_cells = [cell.verdict for cell in verdicts]
+    return {verdict: of_cells.count(verdict) for verdict in VERDICTS}
 
 
 def outcome(verdicts: Iterable[CellVerdict], *, strict: bool = False) -> KmapsError | None:

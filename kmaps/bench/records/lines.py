@@ -24,10 +24,14 @@ def row_names(record: Record) -> dict[str, Any]:
     Of ranges also the ``range``, its ``levels`` and the outputs, of pairs of samples the
     ``columns``: rows are compared where all of these agree, unless a selection names them.
     """
-    names, options = Row.of(record).names, record["options"]
+    names = Row.of(record).names
+    options = record["options"]
     if "range" in options:
         names = {"dim": record["dim"], **names}
-    return {**names, **{name: options[name] for name in _OF_STUDIES if name in options}}
+    for name in _OF_STUDIES:
+        if name in options:
+            names[name] = options[name]
+    return names
 
 
 _OF_STUDIES = ("range", "levels", "columns")
@@ -58,10 +62,16 @@ def lines_of(records: Iterable[Record]) -> Lines:
     lines: Lines = defaultdict(dict)
     for record in records:
         if record["status"] == "ok":
-            row, names = Row.of(record), row_names(record)
-            setting, reduction, kernel = (record[n] for n in ("setting", "reduction", "kernel"))
-            identity = json.dumps([row.identity, names], sort_keys=True, default=repr)
-            line = Line(setting, reduction, kernel, identity, names, row)
+            row = Row.of(record)
+            names = row_names(record)
+            line = Line(
+                setting=record["setting"],
+                reduction=record["reduction"],
+                kernel=record["kernel"],
+                identity=json.dumps([row.identity, names], sort_keys=True, default=repr),
+                names=names,
+                row=row,
+            )
             lines[line][record["split"], record["draw"]] = record
     return lines
 
@@ -70,12 +80,15 @@ def line_labels(lines: Iterable[Line]) -> dict[Line, str]:
     """Return the labels of all lines of a run: the rows' labels, and the data that they are on."""
     lines = list(lines)
     labels, _ = short_labels(line.row for line in lines)
-    found = {}
+    labels_of_lines = {}
     for line in lines:
-        columns = line.names.get("columns")
-        at = line.names.get("range") or (f"{columns} features" if columns else "")
-        found[line] = labels[line.row.identity] + (f" ({at})" if at else "")
-    return found
+        label = labels[line.row.identity]
+        if line.names.get("range"):
+            label += f" ({line.names['range']})"
+        elif line.names.get("columns"):
+            label += f" ({line.names['columns']} features)"
+        labels_of_lines[line] = label
+    return labels_of_lines
 
 
 def where(left: Line, right: Line, labels: Mapping[Line, str], against: str | None = None) -> str:
@@ -106,25 +119,29 @@ def compared_lines(
     lines = list(lines)
     for left in lines:
         for right in lines:
-            fits = "" in (left.kernel, right.kernel) or left.kernel == right.kernel
-            names, others = left.names, right.names
+            shared = (left.names.keys() & right.names.keys()) - named
             if (
                 left.reduction == right.reduction
-                and (fits or "kernel" in named)
+                and ("kernel" in named or _kernels_fit(left, right))
                 and (left == right) == same
                 and left.is_picked(left_selection)
                 and right.is_picked(right_selection)
-                and all(names[n] == others[n] for n in (names.keys() & others.keys()) - named)
+                and all(left.names[name] == right.names[name] for name in shared)
             ):
                 yield left, right
 
 
+def _kernels_fit(left: Line, right: Line) -> bool:
+    return "" in (left.kernel, right.kernel) or left.kernel == right.kernel
+
+
 def compared(entry: Mapping[str, Any], lines: Iterable[Line]) -> Iterator[tuple[Line, Line]]:
     """Yield the pairs of lines that an entry compares: none where its selections pick no two."""
-    kernels = {*(entry.get("kernels") or ()), ""}
-    spoken_of = (line for line in lines if not entry.get("kernels") or line.kernel in kernels)
+    kernels = entry.get("kernels")
+    if kernels:
+        lines = [line for line in lines if line.kernel in kernels or not line.kernel]
     same = bool(entry.get("against"))
-    return compared_lines(spoken_of, entry["left"], entry["right"], same=same)
+    return compared_lines(lines, entry["left"], entry["right"], same=same)
 
 
 def side_by_side(left: Mapping[Place, Record], right: Mapping[Place, Record]) -> list[Pair]:
@@ -137,9 +154,10 @@ def side_by_side(left: Mapping[Place, Record], right: Mapping[Place, Record]) ->
     pairs = []
     for split, draw in sorted(places, key=str):
         if draw is not None or split not in drawn:
-            found = [line.get((split, draw), line.get((split, None))) for line in (left, right)]
-            if None not in found:
-                pairs.append((found[0], found[1]))
+            left_record = left.get((split, draw), left.get((split, None)))
+            right_record = right.get((split, draw), right.get((split, None)))
+            if left_record is not None and right_record is not None:
+                pairs.append((left_record, right_record))
     return pairs
 
 
@@ -194,7 +212,8 @@ def chosen_rows(records: Iterable[Record]) -> list[ChosenRow]:
         if chosen:
             edges = [edge(record) for record in chosen]
             name = " ".join(filter(None, (line.reduction, line.kernel, labels[line])))
-            least, largest = edges.count("least"), edges.count("largest")
+            least = edges.count("least")
+            largest = edges.count("largest")
             rows.append(ChosenRow(name, least, largest, len(chosen)))
     return rows
 

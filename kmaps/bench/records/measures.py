@@ -47,8 +47,10 @@ class Measure:
         repeats = self.repeats(record)
         if repeats:
             return float(median(repeats))
-        parts = [None] if self.common else [record.get(name) for name in self.columns]
-        return None if None in parts else float(sum(parts))
+        if self.common:
+            return None
+        terms = [record.get(name) for name in self.columns]
+        return None if None in terms else float(sum(terms))
 
     def lines(self, record: Mapping[str, Any]) -> list[Mapping[str, Any]]:
         """Return the repeats of a record that have all columns of the measure."""
@@ -94,7 +96,8 @@ class _Measures(dict[str, Measure]):
 
 
 def _measure(name: str, *, columns: str, scale: str, decimals: str, **line: str) -> Measure:
-    return (_AsAnnfmCounts if name == "storage-paper" else Measure)(
+    measure_class = _AsAnnfmCounts if name == "storage-paper" else Measure
+    return measure_class(
         title=line["title"],
         columns=tuple(columns.split()),
         unit=line["unit"],
@@ -120,5 +123,7 @@ def check_measures(names: Iterable[str], columns: Collection[str] = ()) -> None:
     """Refuse a measure that there is not, and that none of the columns of records is."""
     for name in names:
         if name not in MEASURES and name not in columns:
-            known = ", ".join(MEASURES)
-            raise ConfigError(f"unknown measure {name!r}{suggest(name, MEASURES)} ({known})")
+            names_of_measures = ", ".join(MEASURES)
+            raise ConfigError(
+                f"unknown measure {name!r}{suggest(name, MEASURES)} ({names_of_measures})"
+            )

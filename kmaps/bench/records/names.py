@@ -49,11 +49,10 @@ def _read_words() -> dict[str, Words]:
     text = (files("kmaps.bench.records") / "words.yaml").read_text(encoding="utf-8")
     read = yaml.safe_load(text)
     for words in read.values():
-        for part in words.keys() - {"name"}:
-            words[part] = {
-                name: _FORMULAS[wording] if str(wording).startswith("=") else wording
-                for name, wording in words[part].items()
-            }
+        for group in words.keys() - {"name"}:
+            for name, wording in words[group].items():
+                if str(wording).startswith("="):
+                    words[group][name] = _FORMULAS[wording]
     return {method: Words(**words) for method, words in read.items()}
 
 
@@ -147,20 +146,24 @@ class _Table:
         solved = [row for row in rows if row.method not in REFERENCES]
         several = len({row.method for row in solved}) > 1
         self.one_solver = _only(row.solver for row in solved) if several else None
-        by_method, by_learner = defaultdict(list), defaultdict(list)
+        by_method = defaultdict(list)
+        by_learner = defaultdict(list)
         methods = defaultdict(set)
         for row in rows:
             by_method[row.method].append(row)
             by_learner[_trained(row)].append(row.learner)
             methods[words_of(row.method).name].add(row.method)
-        self.solvers = {name: {row.solver for row in some} for name, some in by_method.items()}
-        self.params = {name: _differing(r.params for r in some) for name, some in by_method.items()}
-        self.learner = {trained: _differing(some) for trained, some in by_learner.items()}
-        self.names = {
-            method: method if is_third_party(method) and len(alike) > 1 else name
-            for name, alike in methods.items()
-            for method in alike
-        }
+        self.solvers: dict[str, set[str]] = {}
+        self.params: dict[str, set[str]] = {}
+        for method, rows_of_method in by_method.items():
+            self.solvers[method] = {row.solver for row in rows_of_method}
+            self.params[method] = _differing(row.params for row in rows_of_method)
+        self.learner = {trained: _differing(learners) for trained, learners in by_learner.items()}
+        self.names: dict[str, str] = {}
+        for name, same_name in methods.items():
+            for method in same_name:
+                is_ambiguous = is_third_party(method) and len(same_name) > 1
+                self.names[method] = method if is_ambiguous else name
 
     def label(self, row: Row) -> str:
         parts = [*_learner_parts(row), *self._map_parts(row)]
@@ -173,31 +176,35 @@ class _Table:
 
     def said_once(self) -> list[str]:
         """Return the parameters that the labels leave out, by method and by learner."""
-        said: dict[str, dict[str, None]] = {}
+        # Of each map and learner its texts, each once, in the order of the rows.
+        texts_of: dict[str, dict[str, None]] = {}
         if self.one_map:
-            said["all learners"] = {f"on the {words_of(self.one_map).name}": None}
+            texts_of["all learners"] = {f"on the {words_of(self.one_map).name}": None}
         if self.one_solver in _SAID:
-            said["all maps"] = {_SAID[self.one_solver]: None}
+            texts_of["all maps"] = {_SAID[self.one_solver]: None}
         for row in self.rows:
             name = "all learners" if row.method == self.one_map else self.names[row.method]
             place = [row.method] if is_third_party(row.method) else []
             parameters = self._parameters(row, differing=False)
-            of_map = said.setdefault(name, {})
-            of_map |= dict.fromkeys([*place, *parameters, *self._solver(row)])
-            of_learner = said.setdefault(_learner(row), {}) if _learner(row) else of_map
-            of_learner |= dict.fromkeys(self._settings(row, differing=False))
-        return [f"{name}: {', '.join(texts)}" for name, texts in said.items() if texts]
+            map_texts = texts_of.setdefault(name, {})
+            map_texts.update(dict.fromkeys([*place, *parameters, *self._solver(row)]))
+            learner = _learner(row)
+            learner_texts = texts_of.setdefault(learner, {}) if learner else map_texts
+            learner_texts.update(dict.fromkeys(self._settings(row, differing=False)))
+        return [f"{name}: {', '.join(texts)}" for name, texts in texts_of.items() if texts]
 
     def name(self, row: Row) -> str:
         """Return the name of the map, in the variant that its parameters make of it."""
-        words, name = words_of(row.method), self.names[row.method]
+        words = words_of(row.method)
+        name = self.names[row.method]
         for key, by_value in words.variants.items():
             if key in row.params:
                 name = (_word(by_value, row.params[key]) or "{}").format(name)
         return name
 
     def _map_parts(self, row: Row) -> list[str]:
-        words, name = words_of(row.method), self.name(row)
+        words = words_of(row.method)
+        name = self.name(row)
         shown = {key: row.params[key] for key in words.shown if key in row.params}
         if _shows_all(row):
             shown = dict(row.params)
@@ -239,20 +246,26 @@ class _Brief(_Table):
 
     def __init__(self, rows: Sequence[Row]) -> None:
         super().__init__(rows)
-        self.names = {method: one.removesuffix("Classifier") for method, one in self.names.items()}
+        self.names = {
+            method: name.removesuffix("Classifier") for method, name in self.names.items()
+        }
         for method, differing in self.params.items():
-            some = [row for row in rows if row.method == method]
+            rows_of_method = [row for row in rows if row.method == method]
             words = words_of(method)
             for key in sorted(differing - words.shown.keys() - words.others.keys()):
-                left = differing - {key}
-                without = {row.without(*row.params.keys() - left).identity for row in some}
-                if len(without) == len(some):
+                remaining = differing - {key}
+                identities = set()
+                for row in rows_of_method:
+                    removed = row.params.keys() - remaining
+                    identities.add(row.without(*removed).identity)
+                if len(identities) == len(rows_of_method):
                     differing.remove(key)
 
     def _settings(self, row: Row, *, differing: bool) -> list[str]:
         n = len(row.learner.get("search", ()))
-        brief = replace(row, learner={**row.learner, "search": [f"{n} settings"]}) if n > 1 else row
-        return super()._settings(brief, differing=differing)
+        if n > 1:
+            row = replace(row, learner={**row.learner, "search": [f"{n} settings"]})
+        return super()._settings(row, differing=differing)
 
 
 def _learner_parts(row: Row) -> list[str]:
@@ -286,9 +299,14 @@ def _only(values: Iterable[str]) -> str | None:
 
 
 def _differing(mappings: Iterable[Mapping[str, Any]]) -> set[str]:
+    """Return the keys in which some mappings differ; one that lacks a key differs in it."""
     mappings = list(mappings)
-    as_text = [
-        {key: json.dumps(value, sort_keys=True) for key, value in one.items()} for one in mappings
-    ]
-    keys = {key for one in mappings for key in one}
-    return {key for key in keys if len({one.get(key) for one in as_text}) > 1}
+    differing = set()
+    for key in {key for mapping in mappings for key in mapping}:
+        texts = {
+            json.dumps(mapping[key], sort_keys=True) if key in mapping else None
+            for mapping in mappings
+        }
+        if len(texts) > 1:
+            differing.add(key)
+    return differing

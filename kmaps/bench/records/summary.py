@@ -32,8 +32,8 @@ STATISTICS = ("measure", "unit", "mean", "std", "n", "failed", "over", "form", *
 
 def latest_cells(records: Iterable[Record]) -> list[Record]:
     """Return the last record of each cell: one that was retried has several."""
-    kept = {(*_line_of(record), record["split"], record["draw"]): record for record in records}
-    return list(kept.values())
+    by_cell = {(*_line_of(record), record["split"], record["draw"]): record for record in records}
+    return list(by_cell.values())
 
 
 def _line_of(record: Record) -> tuple[str, ...]:
@@ -50,7 +50,8 @@ def summarize(records: Iterable[Record], measures: Sequence[str]) -> list[Line]:
     Sorted as printed: references first, then methods by name and parameters by value.
     """
     cells = latest_cells(records)
-    check_measures(measures, {name for cell in cells for name in cell if is_number(cell[name])})
+    columns = {name for cell in cells for name, value in cell.items() if is_number(value)}
+    check_measures(measures, columns)
     if not cells:
         raise NothingMeasured("no record to show: the run has not finished a cell yet")
     labels, _ = short_labels(map(Row.of, cells))
@@ -63,8 +64,8 @@ def summarize(records: Iterable[Record], measures: Sequence[str]) -> list[Line]:
         for group in ordered
         for name in measures
     ]
-    known = list(dict.fromkeys([*MEASURES, *measures]))
-    lines.sort(key=lambda line: ([line[c] for c in SETTING], known.index(line["measure"])))
+    measure_order = list(dict.fromkeys([*MEASURES, *measures]))
+    lines.sort(key=lambda line: ([line[c] for c in SETTING], measure_order.index(line["measure"])))
     return [{name: line[name] for name in (*LINE, *STATISTICS)} for line in lines]
 
 
@@ -81,9 +82,9 @@ def cells_by_line(records: Iterable[Record]) -> dict[tuple[Any, ...], list[Recor
 
 def _identity(record: Record, labels: Mapping[str, str]) -> dict[str, Any]:
     row = Row.of(record)
-    given = {name: record[name] for name in (*SETTING, "kernel")}
+    columns = {name: record[name] for name in (*SETTING, "kernel")}
     as_text = {name: json.dumps(record[name], sort_keys=True) for name in ("params", "learner")}
-    return {**given, **row.columns, **as_text, "label": labels[row.identity]}
+    return {**columns, **row.columns, **as_text, "label": labels[row.identity]}
 
 
 def _statistics(group: Sequence[Record], name: str) -> dict[str, Any]:
@@ -91,9 +92,15 @@ def _statistics(group: Sequence[Record], name: str) -> dict[str, Any]:
     values = [value for value in ok if value is not None]
     drawn = any(record["draw"] is not None for record in group)
     redrawn = is_redrawn(drawn, [record["split"] for record in group])
-    split = any(record["split"] is not None for record in group)
-    said = {name for record in group for name in warned(record)}
+
+    warnings = {warning for record in group for warning in warned(record)}
     form = MEASURES[name].form
+    forms = {record[form] for record in group if record[form]} if form else set()
+    over = ""
+    if redrawn:
+        over = "draws"
+    elif any(record["split"] is not None for record in group):
+        over = "splits"
     return {
         "measure": name,
         "unit": MEASURES[name].unit,
@@ -101,17 +108,17 @@ def _statistics(group: Sequence[Record], name: str) -> dict[str, Any]:
         "std": stdev(values) if len(values) > 1 else None,
         "n": len(values),
         "failed": sum(record["status"] != "ok" for record in group),
-        "over": "draws" if redrawn else "splits" if split else "",
-        "form": ", ".join(sorted({record[form] for record in group if form and record[form]})),
+        "over": over,
+        "form": ", ".join(sorted(forms)),
         **_repeated(group, MEASURES[name]),
-        **{name: name in said for name in WARNED},
+        **{warning: warning in warnings for warning in WARNED},
     }
 
 
 def _repeated(group: Sequence[Record], measure: Measure) -> dict[str, Any]:
     """Return the statistics of repeated measurements, empty where there are none."""
     repeats = [measure.repeats(record) for record in group]
-    values = [value for some in repeats for value in some]
+    values = [value for of_record in repeats for value in of_record]
     if not values:
         busy = measure.unit == "s" and any(map(is_beside_others, group))
         return dict.fromkeys(REPEATED) | {"repeats": 0, "unlike": False, "busy": busy}
@@ -140,8 +147,8 @@ def _order(group: Sequence[Record]) -> tuple:
 
 def kernel_order(kernel: str) -> tuple[int, str]:
     """Sort key of a kernel: none first, then as in the registry, then unknown ones by name."""
-    known = ["", *KERNELS, *EXP_KERNELS]
-    return known.index(kernel) if kernel in known else len(known), kernel
+    kernels = ["", *KERNELS, *EXP_KERNELS]
+    return kernels.index(kernel) if kernel in kernels else len(kernels), kernel
 
 
 def _natural(text: str) -> list:
@@ -153,8 +160,12 @@ def _natural(text: str) -> list:
 def mixed_conditions(records: Iterable[Record]) -> list[str]:
     """Return the names of the conditions that differ; after `kmaps run --again`, of its repeats."""
     lines = [line for record in records for line in timed(record) or [record]]
-    seen = [{name: line.get(name) for name in CONDITIONS} for line in lines]
-    return [name for name in CONDITIONS if len({conditions[name] for conditions in seen}) > 1]
+    mixed = []
+    for name in CONDITIONS:
+        values = {line.get(name) for line in lines}
+        if len(values) > 1:
+            mixed.append(name)
+    return mixed
 
 
 def times_warning(records: Iterable[Record], measures: Iterable[str]) -> str:

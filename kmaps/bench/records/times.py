@@ -41,8 +41,8 @@ def read_times(folder: Path) -> list[Line]:
 def with_times(records: Sequence[Record], folder: Path) -> list[Record]:
     """Return records with the times of their repeats, at their C and at the one in common."""
     lines = read_times(folder)
-    known = {record["key"] for record in records}
-    if lines and not any(line["key"] in known for line in lines):
+    keys = {record["key"] for record in records}
+    if lines and not any(line["key"] in keys for line in lines):
         raise InputError(
             f"{folder / FILE_NAME}: has times of other cells than the records next to it; "
             "delete it (`kmaps run --again` measures them again)"
@@ -56,32 +56,40 @@ def with_times(records: Sequence[Record], folder: Path) -> list[Record]:
 def _with_lines(record: Record, lines: Sequence[Line]) -> Record:
     own = [line for line in lines if not line["common"] and line["C"] == record["C"]]
     common = [line for line in lines if line["common"]]
-    found = {"repeats": own, "common_repeats": common}
-    return record | {name: some for name, some in found.items() if some}
+    record = dict(record)
+    if own:
+        record["repeats"] = own
+    if common:
+        record["common_repeats"] = common
+    return record
 
 
 def _parse(content: bytes, path: Path) -> tuple[list[Line], int]:
-    found: dict[tuple, Line] = {}
+    lines: dict[tuple, Line] = {}
     whole = 0
     for number, line, length in whole_lines(content, path, "a time"):
         _check(line, f"{path}:{number}")
-        found[line["key"], line["common"], line["C"], line["repeat"]] = line
+        lines[line["key"], line["common"], line["C"], line["repeat"]] = line
         whole += length
-    return list(found.values()), whole
+    return list(lines.values()), whole
 
 
 def _check(line: Any, where: str) -> None:
     if not isinstance(line, dict) or set(line) | {"bytes"} != set(COLUMNS):
         raise InputError(f"{where}: is not a time that `kmaps run --again` wrote; delete the file")
-    seconds, peaks, C = line["seconds"], line.get("bytes", {}), line["C"]
+    seconds = line["seconds"]
+    peaks = line.get("bytes", {})
+    C = line["C"]
     fits = (
         isinstance(line["key"], str)
         and isinstance(line["repeat"], int)
         and isinstance(line["common"], bool)
         and (C is None or _is_positive(C))
         and isinstance(line["judged"], dict)
-        and all(isinstance(some, dict) for some in (seconds, peaks))
-        and all(map(_is_positive, [*seconds.values(), *peaks.values()]))
+        and isinstance(seconds, dict)
+        and isinstance(peaks, dict)
+        and all(map(_is_positive, seconds.values()))
+        and all(map(_is_positive, peaks.values()))
     )
     if not fits:
         raise InputError(f"{where}: has a value that no measurement gives; delete the file")
@@ -126,14 +134,15 @@ def without_doubtful_times(records: Iterable[Record]) -> list[Record]:
     untimed = {name: None for name in OF_RECORDS if name.endswith("_s")}
     busy = doubtful_splits(records)
     return [
-        one if ran_alone(one) and one["split"] not in busy else one | untimed for one in records
+        record if ran_alone(record) and record["split"] not in busy else record | untimed
+        for record in records
     ]
 
 
 def doubtful_splits(records: Iterable[Record]) -> set[int | None]:
     """Return the splits with a measured cell without repeats that ran while other programs did."""
     measured = (record for record in records if record.get("status") != "failed")
-    return {one["split"] for one in measured if not (ran_alone(one) or timed(one))}
+    return {cell["split"] for cell in measured if not (ran_alone(cell) or timed(cell))}
 
 
 class TimesFile(AppendedFile):
@@ -169,14 +178,17 @@ class Forecast:
 def forecast(keys: Collection[str], records: Iterable[Record]) -> Forecast:
     """Sum up the past costs of the cells of some keys, as far as they are on record."""
     wanted = set(keys)
-    known = [one for one in records if one["key"] in wanted and one["status"] == "ok"]
-    seconds = [s for one in known for name in SECONDS if (s := one.get(name)) is not None]
-    peaks = [peak for one in known if (peak := one.get("peak_bytes")) is not None]
-    cpus, threads = (sorted({str(one[name]) for one in known}) for name in ("cpu", "threads"))
+    past = [record for record in records if record["key"] in wanted and record["status"] == "ok"]
+    seconds = [record.get(name) for record in past for name in SECONDS]
+    seconds = [value for value in seconds if value is not None]
+    peaks = [record.get("peak_bytes") for record in past]
+    peaks = [peak for peak in peaks if peak is not None]
+    cpus = sorted({str(record["cpu"]) for record in past})
+    threads = sorted({str(record["threads"]) for record in past})
     return Forecast(
         cells=len(wanted),
-        known=len(known),
+        known=len(past),
         seconds=sum(seconds) if seconds else None,
         peak_bytes=max(peaks, default=None),
-        where=f"{', '.join(cpus)}, threads: {', '.join(threads)}" if known else "",
+        where=f"{', '.join(cpus)}, threads: {', '.join(threads)}" if past else "",
     )
