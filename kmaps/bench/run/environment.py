@@ -68,7 +68,10 @@ def versions_of(method: str) -> dict[str, str]:
     nothing of kmaps' methods, and of a module that no package has."""
     if method in MAPS:
         package = MAPS.package_of(method)
-        return dict([package.split(" ")]) if package else {}
+        if not package:
+            return {}
+        name, version = package.split(" ")
+        return {name: version}
     if not is_third_party(method):
         return {}
     module = method.rpartition(".")[0]

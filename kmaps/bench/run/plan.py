@@ -150,11 +150,16 @@ def code_of(
     """
     digests: dict[str, str] = {}
     for method in {cell.row.method for cell in cells if is_third_party(cell.row.method)}:
-        if spec := _beside(_package(method), experiment.folder):
-            folders = [Path(name) for name in spec.submodule_search_locations or ()]
-            paths = sorted(path for folder in folders for path in folder.rglob("*.py"))
-            source = b"".join(map(Path.read_bytes, paths or [Path(str(spec.origin))]))
-            digests[method] = hashlib.sha256(source).hexdigest()
+        spec = _beside(_package(method), experiment.folder)
+        if spec is None:
+            continue
+        paths: list[Path] = []
+        for folder in spec.submodule_search_locations or ():
+            paths += Path(folder).rglob("*.py")
+        if not paths:
+            paths = [Path(str(spec.origin))]
+        source = b"".join(path.read_bytes() for path in sorted(paths))
+        digests[method] = hashlib.sha256(source).hexdigest()
     measured = [record for record in records if record["status"] == "ok"]
     outdated = [
         record for record in measured if record["code"] not in (None, digests.get(record["method"]))
@@ -216,7 +221,8 @@ def agenda(names: Iterable[str], out: Path, preset: str | None = None) -> list[S
 
 def _scheduled(name: str, out: Path, preset: str | None) -> ScheduledRun:
     experiment = load(name, preset)
-    folder, published = out / experiment.experiment, published_folder(name, preset)
+    folder = out / experiment.experiment
+    published = published_folder(name, preset)
     settled = {record["key"] for record in records_of(folder)}
     to_do = plan(experiment).keys() - settled
     return ScheduledRun(experiment, folder, published, forecast(to_do, records_of(published)))

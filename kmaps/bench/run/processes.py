@@ -238,8 +238,8 @@ def _child(
                 writer.send(pair)
     finally:
         # Processes that a method left, such as joblib's, would wait for work for minutes.
-        for left in multiprocessing.active_children():
-            left.terminate()
+        for process in multiprocessing.active_children():
+            process.terminate()
 
 
 def failure(error: Exception) -> Failure:

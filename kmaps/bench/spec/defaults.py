@@ -54,8 +54,10 @@ def _entry(entry: Any, is_pinned: bool) -> Any:
     """Return an entry of ``maps`` or ``classifiers``, completed."""
     if not isinstance(entry, dict):
         return entry
-    if isinstance(estimator := entry.get("estimator"), str):
-        params, searched = entry.get("params", {}), entry.get("search", {})
+    estimator = entry.get("estimator")
+    if isinstance(estimator, str):
+        params = entry.get("params", {})
+        searched = entry.get("search", {})
         if not (isinstance(params, dict) and isinstance(searched, dict)):
             return entry
         table = defaults.of_method(estimator)
@@ -66,11 +68,14 @@ def _entry(entry: Any, is_pinned: bool) -> Any:
     if not isinstance(name, str) or name not in maps.MAPS:
         return entry
     table = defaults.of_method(name)
-    given = {key: _each_without_aliases(table, key, value) for key, value in entry.items()}
-    complete = _named(table, given, None if is_pinned else _of_map(name))
-    # A list is one row per value: a value that is a list itself stands in one.
-    rows_of = {key: [value] for key, value in complete.items() if isinstance(value, list)}
-    return complete | {key: value for key, value in rows_of.items() if key not in given}
+    without_aliases = {
+        key: _each_without_aliases(table, key, value) for key, value in entry.items()
+    }
+    complete = _named(table, without_aliases, None if is_pinned else _of_map(name))
+    for key, value in complete.items():
+        if key not in without_aliases and isinstance(value, list):
+            complete[key] = [value]  # a list is one row per value, and this list is one value
+    return complete
 
 
 def _each_without_aliases(table: Parameters, name: str, value: Any) -> Any:
@@ -143,14 +148,14 @@ def _published_settings(content: Mapping[str, Any], model: type[Model]) -> dict[
             continue
         if not issubclass(of_key.annotation, Model):
             continue
-        given = content.get(key, {} if key == "learner" else None)
+        value = content.get(key, {} if key == "learner" else None)
         differing = {
             name: published.value
             for name, published in table.items()
             if published.value != of_key.annotation.model_fields[name].default
         }
-        if differing and isinstance(given, str | float | int):  # C: auto, or a value
-            given = {"grid": given if isinstance(given, str) else [given]}
-        if differing and isinstance(given, dict):
-            settings[key] = {**differing, **given}
+        if differing and isinstance(value, str | float | int):  # C: auto, or a value
+            value = {"grid": value if isinstance(value, str) else [value]}
+        if differing and isinstance(value, dict):
+            settings[key] = {**differing, **value}
     return settings

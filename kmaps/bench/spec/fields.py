@@ -73,8 +73,8 @@ class Files(Model):
 
     @validator(mode="after")
     def _one_form(self) -> "Files":
-        given = {name for name in set().union(*_FORMS) if getattr(self, name) is not None}
-        if given not in _FORMS:
+        named_keys = {name for name in set().union(*_FORMS) if getattr(self, name) is not None}
+        if named_keys not in _FORMS:
             raise ValueError(
                 "expected one of: data, or train and test, each with or without labels "
                 "(train_labels and test_labels); images, or train_images and test_images"
@@ -103,15 +103,15 @@ class Files(Model):
         """Return the files under the name of the dataset; ``subsets`` are folders of images."""
         from kmaps.data import UserFiles
 
-        data = "images" if self.of_images else "data"
-        parts = ("train_images", "test_images") if self.of_images else ("train", "test")
-        rows = {"": data, "train": parts[0], "test": parts[1]}
+        rows = {"": "data", "train": "train", "test": "test"}  # the key of each subset's samples
+        if self.of_images:
+            rows = {"": "images", "train": "train_images", "test": "test_images"}
         labels = {"": "labels", "train": "train_labels", "test": "test_labels"}
-        given = self.model_dump(exclude_none=True)
+        paths = self.model_dump(exclude_none=True)
         return UserFiles(
             name=name,
-            rows={part: Path(given[key]) for part, key in rows.items() if key in given},
-            labels={part: Path(given[key]) for part, key in labels.items() if key in given},
+            rows={subset: Path(paths[key]) for subset, key in rows.items() if key in paths},
+            labels={subset: Path(paths[key]) for subset, key in labels.items() if key in paths},
             images=self.of_images,
             subsets=subsets,
             **self.model_dump(
@@ -136,10 +136,10 @@ def known_name(
     """Return a validator that refuses unknown names, except names of another form."""
 
     def check(value: str) -> None:
-        known = list(names())
-        if value not in known and not (unless and unless(value)):
-            hint = suggest(value, known)
-            raise ValueError(f"unknown {what} {value!r}{hint} (known: {', '.join(known)})")
+        expected = list(names())
+        if value not in expected and not (unless and unless(value)):
+            hint = suggest(value, expected)
+            raise ValueError(f"unknown {what} {value!r}{hint} (known: {', '.join(expected)})")
 
     return checked(check)
 
@@ -173,16 +173,16 @@ RULES = (AUTO, PLATEAU)
 FIRST_SPLIT = "first-split"  # its training samples choose the C of all splits
 
 
-def _auto_or_values(given: Any, handler: pydantic.ValidatorFunctionWrapHandler) -> Any:
-    if isinstance(given, str) and given != AUTO:
-        raise ValueError(f"expected a list of values, or {AUTO}, got {given!r}")
-    return given if given == AUTO else handler(given)
+def _auto_or_values(value: Any, handler: pydantic.ValidatorFunctionWrapHandler) -> Any:
+    if isinstance(value, str) and value != AUTO:
+        raise ValueError(f"expected a list of values, or {AUTO}, got {value!r}")
+    return value if value == AUTO else handler(value)
 
 
-def _rule_or_values(given: Any, handler: pydantic.ValidatorFunctionWrapHandler) -> Any:
-    if isinstance(given, str) and given not in RULES:
-        raise ValueError(f"expected a list of values, {' or '.join(RULES)}, got {given!r}")
-    return given if isinstance(given, str) else handler(given)
+def _rule_or_values(value: Any, handler: pydantic.ValidatorFunctionWrapHandler) -> Any:
+    if isinstance(value, str) and value not in RULES:
+        raise ValueError(f"expected a list of values, {' or '.join(RULES)}, got {value!r}")
+    return value if isinstance(value, str) else handler(value)
 
 
 def _parse_range(text: str) -> object:
@@ -205,9 +205,9 @@ AutoOrValues = pydantic.WrapValidator(_auto_or_values)  # lets "auto" replace a 
 
 
 def _amount(value: Any) -> None:
-    named = isinstance(value, list) and value and all(isinstance(one, str) for one in value)
-    number = type(value) is int or (type(value) is float and value < 1)
-    if not (named or (number and value > 0)):
+    are_groups = isinstance(value, list) and value and all(isinstance(name, str) for name in value)
+    is_number = type(value) is int or (type(value) is float and value < 1)
+    if not (are_groups or (is_number and value > 0)):
         raise ValueError(
             f"expected a count, a part of all between 0 and 1, or a list of groups, got {value!r}"
         )
@@ -295,9 +295,11 @@ class DatasetSplits(Data):
     @property
     def protocol(self) -> dict[str, Any]:
         """How a split is drawn, as the columns of a record say it."""
-        given = self.model_dump(exclude={"name", "files"}, exclude_none=True)
+        keys = self.model_dump(exclude={"name", "files"}, exclude_none=True)
         fixed = self.files is not None and (self.files.has_parts or self.files.split_column)
-        return given or ({"official": True} if fixed else {})
+        if not keys and fixed:
+            return {"official": True}
+        return keys
 
 
 class Features(Model):
@@ -338,16 +340,19 @@ class ClaimEntry(Model):
 
     @validator(mode="before")
     @classmethod
-    def _by_its_criterion(cls, given: Any) -> Any:
+    def _by_its_criterion(cls, entry: Any) -> Any:
         from kmaps.bench.paper.statements import claims, criterion  # only claims need them
 
-        name = given.get("id") if isinstance(given, dict) else None
+        name = entry.get("id") if isinstance(entry, dict) else None
         if not (isinstance(name, str) and name in claims()):
-            return given
-        if twice := [key for key in ("text", "relation", "by") if key in given]:
-            raise ValueError(f"{name} has a sentence and a criterion: leave out {', '.join(twice)}")
-        of_paper = criterion(name, str(given.get("part", "")))
-        return given | {"relation": of_paper.relation, "by": of_paper.by}
+            return entry
+        superfluous = [key for key in ("text", "relation", "by") if key in entry]
+        if superfluous:
+            raise ValueError(
+                f"{name} has a sentence and a criterion: leave out {', '.join(superfluous)}"
+            )
+        of_paper = criterion(name, str(entry.get("part", "")))
+        return entry | {"relation": of_paper.relation, "by": of_paper.by}
 
     @validator(mode="after")
     def _said_once(self) -> "ClaimEntry":

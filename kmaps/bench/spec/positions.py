@@ -25,16 +25,19 @@ def read(text: str, source: str) -> tuple[yaml.Node, dict[str, Any]]:
 
 def at(root: yaml.Node, place: Place, message: str, *, key: bool = False) -> Mistake:
     """Put a mistake at the value of a place, or at its key; as near as there is a node."""
-    node, where = root, ""
+    node = root
+    where = ""
     for step in place:
         if isinstance(node, yaml.MappingNode):
             pairs = [pair for pair in node.value if pair[0].value == step]
             if not pairs:
                 break
-            node = pairs[-1][0 if key and step == place[-1] else 1]
+            key_node, value_node = pairs[-1]
+            node = key_node if key and step == place[-1] else value_node
             where += f".{step}" if where else str(step)
         elif isinstance(node, yaml.SequenceNode) and isinstance(step, int):
-            node, where = node.value[step], f"{where}[{step}]"
+            node = node.value[step]
+            where += f"[{step}]"
         else:
             break
     mark = node.start_mark
@@ -58,9 +61,10 @@ def repeated_keys(node: yaml.Node) -> Iterator[Mistake]:
         yield from repeated_keys(child)
 
 
-def unknown_key(key: Any, known: Iterable[str]) -> str:
+def unknown_key(key: Any, keys: Iterable[str]) -> str:
     """Return the message about a key that there is not."""
-    return "unknown key" + (suggest(key, known) or f" (known: {', '.join(known)})")
+    hint = suggest(key, keys) or f" (known: {', '.join(keys)})"
+    return f"unknown key{hint}"
 
 
 def brief(value: Any) -> str:

@@ -83,7 +83,8 @@ class Estimator(Model):
 
     @validator(mode="after")
     def _set_or_searched(self) -> "Estimator":
-        if both := sorted(self.params.keys() & self.search.keys()):
+        both = sorted(self.params.keys() & self.search.keys())
+        if both:
             raise ValueError(f"{both[0]} is in params and in search")
         return self
 
@@ -95,14 +96,14 @@ def searched(entry: dict[str, Any]) -> dict[str, Any]:
 
 def estimator_places(root: Node, content: dict[str, Any]) -> dict[str, Mistake]:
     """Return where a sound experiment first names each of its estimators, by `Row.identity`."""
-    found: dict[str, Mistake] = {}
+    places: dict[str, Mistake] = {}
     for key in ("maps", "classifiers"):
         for i, entry in _entries(content, key):
             if "estimator" in entry:
                 line, column, where = at(root, (key, i, "estimator"), "")
                 row = Row(entry["estimator"], entry.get("params", {})).identity
-                found.setdefault(row, (line, column, where.removesuffix(": ")))
-    return found
+                places.setdefault(row, (line, column, where.removesuffix(": ")))
+    return places
 
 
 def map_rows(
@@ -120,9 +121,10 @@ def map_rows(
         return
     choices = {key: listed(value) for key, value in entry.items() if key not in row_keys}
     name = choices.pop("map")[0]
-    kernels = choices.pop(
-        "kernel", kernels if maps.takes(name, "kernel") else [maps.approximated(name)]
-    )
+    if "kernel" in choices:
+        kernels = choices.pop("kernel")
+    elif not maps.takes(name, "kernel"):
+        kernels = [maps.approximated(name)]
     for values in itertools.product(*choices.values()):
         for kernel in kernels:
             yield kernel, dict(zip(choices, values, strict=True))
@@ -157,24 +159,24 @@ def map_mistakes(
     for i, entry in _entries(content):
         of_row = {key: value for key, value in entry.items() if key not in row_keys}
         if "estimator" in entry and takes_estimators:
-            found = _estimator_mistakes(of_row)
+            problems = _estimator_mistakes(of_row)
         elif "estimator" in entry and entry.get("map") not in maps.MAPS:
-            found = iter([(("estimator",), "this kind has no third-party rows", True)])
+            problems = iter([(("estimator",), "this kind has no third-party rows", True)])
         else:
-            found = _entry_mistakes(of_row, kernels, row_keys, is_pinned="defaults" in content)
-        for place, problem, key in found:
-            yield at(root, ("maps", i, *place), problem, key=key)
+            problems = _entry_mistakes(of_row, kernels, row_keys, is_pinned="defaults" in content)
+        for place, problem, is_of_key in problems:
+            yield at(root, ("maps", i, *place), problem, key=is_of_key)
 
 
-Found = Iterator[tuple[Place, str, bool]]  # (place of a mistake, message, whether the key is wrong)
+Problems = Iterator[tuple[Place, str, bool]]  # places, messages, whether the key itself is wrong
 
 
-def _estimator_mistakes(entry: dict[str, Any]) -> Found:
-    known = [key for key in Estimator.model_fields if key != "C"]  # in a map's entry a row key
-    for key in entry.keys() - set(known):
-        yield (key,), unknown_key(key, known), True
+def _estimator_mistakes(entry: dict[str, Any]) -> Problems:
+    keys = [key for key in Estimator.model_fields if key != "C"]  # in a map's entry a row key
+    for key in entry.keys() - set(keys):
+        yield (key,), unknown_key(key, keys), True
     try:
-        Estimator.model_validate({key: value for key, value in entry.items() if key in known})
+        Estimator.model_validate({key: value for key, value in entry.items() if key in keys})
     except ValidationError as refused:
         for error in refused.errors():
             yield error["loc"], problem_of(error), False
@@ -182,21 +184,21 @@ def _estimator_mistakes(entry: dict[str, Any]) -> Found:
 
 def _entry_mistakes(
     entry: dict[str, Any], kernels: list, row_keys: Sequence[str], *, is_pinned: bool
-) -> Found:
+) -> Problems:
     name = entry.get("map")
     if not isinstance(name, str) or name not in maps.MAPS:
-        what = (
-            f"unknown map {name!r}{suggest(name, maps.MAPS)}" if "map" in entry else "missing 'map'"
-        )
-        yield ("map",), f"{what} (known: {', '.join(maps.MAPS)})", False
+        problem = "missing 'map'"
+        if "map" in entry:
+            problem = f"unknown map {name!r}{suggest(name, maps.MAPS)}"
+        yield ("map",), f"{problem} (known: {', '.join(maps.MAPS)})", False
         return
-    known = ["map", *row_keys, *maps.parameters_of(name)]
-    odd = [key for key in entry if key not in known]
+    keys = ["map", *row_keys, *maps.parameters_of(name)]
+    odd = [key for key in entry if key not in keys]
     for key in odd:
-        yield (key,), unknown_key(key, known), True
+        yield (key,), unknown_key(key, keys), True
     if not odd:
-        problems = _trials(entry, kernels, is_pinned=is_pinned)
-        yield from ((place, problem, False) for place, problem in problems)
+        for place, problem in _trials(entry, kernels, is_pinned=is_pinned):
+            yield place, problem, False
 
 
 def _trials(
@@ -217,14 +219,18 @@ def _trials(
         tried = json.dumps(defaults.filled(table, params), default=str)
         problem = _trial(entry["map"], kernel, tried)
         if problem:
-            named = [key for key in arguments if re.search(rf"\b{key}\b", problem)][:1]
-            # In a list of values, name the wrong one.
-            index = [
-                entry[key].index(arguments[key])
-                for key in named
-                if isinstance(entry.get(key), list)
-            ]
-            yield (*named, *index), problem
+            yield _place_of_problem(problem, arguments, entry), problem
+
+
+def _place_of_problem(problem: str, arguments: dict[str, Any], entry: dict[str, Any]) -> Place:
+    """Return the parameter that a problem names; in a list of values also the place of the wrong
+    one."""
+    for key, value in arguments.items():
+        if re.search(rf"\b{key}\b", problem):
+            if isinstance(entry.get(key), list):
+                return (key, entry[key].index(value))
+            return (key,)
+    return ()
 
 
 @cache  # many experiments have the same rows
@@ -238,36 +244,44 @@ def _trial(name: str, kernel: str, params: str) -> str:
 
 def feature_mistakes(root: Node, content: dict[str, Any]) -> Iterator[Mistake]:
     """Yield the mistakes in the features and their parameters."""
-    given, dataset = content.get("features"), content.get("dataset")
-    if not isinstance(given, dict):
+    features = content.get("features")
+    dataset = content.get("dataset")
+    if not isinstance(features, dict):
         return
     if isinstance(dataset, dict) and _is_table(dataset):
-        for key in (key for key in given if key != "normalize"):
-            problem = "the data are a table, whose columns are the features; leave it out"
-            yield at(root, ("features", key), problem, key=True)
+        for key in features:
+            if key != "normalize":
+                problem = "the data are a table, whose columns are the features; leave it out"
+                yield at(root, ("features", key), problem, key=True)
         return
-    if given.get("normalize") == MIN_MAX:
+    if features.get("normalize") == MIN_MAX:
         problem = f"{MIN_MAX} is for columns of tables, not for features of images"
         yield at(root, ("features", "normalize"), problem)
-    name = given.get("name", "intensity")
+    name = features.get("name", "intensity")
     if not isinstance(name, str) or name not in FEATURES:
         return
     parameters = feature_parameters_of(name)
-    known = ["name", "normalize", *parameters]
-    for key in (key for key in given if key not in known):
-        yield at(root, ("features", key), unknown_key(key, known), key=True)
-    left = {key: value for key, value in given.items() if key in parameters}
+    keys = ["name", "normalize", *parameters]
+    for key in features:
+        if key not in keys:
+            yield at(root, ("features", key), unknown_key(key, keys), key=True)
+    unrefused = {key: value for key, value in features.items() if key in parameters}
     # A feature refuses one parameter at a time: leave it out to find the next.
-    while left and (problem := _refusal(name, left)):
-        key = next((key for key in left if f" {key}=" in problem), None)
-        yield at(root, ("features", *filter(None, [key])), problem)
-        if key is None:
-            break
-        del left[key]
+    while unrefused:
+        problem = _refusal(name, unrefused)
+        if not problem:
+            return
+        refused = [key for key in unrefused if f" {key}=" in problem]
+        if not refused:
+            yield at(root, ("features",), problem)
+            return
+        yield at(root, ("features", refused[0]), problem)
+        del unrefused[refused[0]]
 
 
 def _is_table(dataset: dict[str, Any]) -> bool:
-    if isinstance(files := dataset.get("files"), dict):
+    files = dataset.get("files")
+    if isinstance(files, dict):
         return not any("images" in str(key) for key in files)
     name = dataset.get("name")
     return name in packaged() and get_format(load_manifest(name)).tabular
@@ -311,11 +325,11 @@ def solver_mistakes(root: Node, content: dict[str, Any]) -> Iterator[Mistake]:
 
 
 def _row_mistakes(entry: dict[str, Any], default: str) -> Iterator[tuple[Place, str]]:
-    for key, known in (("solver", tuple(SOLVERS)), ("form", FORMS)):
+    for key, names in (("solver", tuple(SOLVERS)), ("form", FORMS)):
         for place, value in _placed(entry, key):
-            if value not in known:
-                hint = suggest(str(value), known)
-                yield place, f"unknown {key} {value!r}{hint} (known: {', '.join(known)})"
+            if value not in names:
+                hint = suggest(str(value), names)
+                yield place, f"unknown {key} {value!r}{hint} (known: {', '.join(names)})"
     for place, value in _placed(entry, "normalize"):
         try:
             get_normalization(str(value))
@@ -331,7 +345,9 @@ def _row_mistakes(entry: dict[str, Any], default: str) -> Iterator[tuple[Place, 
             yield place, f"expected true or false, got {value!r}"
     name = str(entry.get("map"))
     if "coded" not in listed(entry.get("solver", default)):
-        yield from (((k,), "needs solver: coded") for k in ("form", "calibrate") if k in entry)
+        for key in ("form", "calibrate"):
+            if key in entry:
+                yield (key,), "needs solver: coded"
     elif name in maps.MAPS and not maps.has_tables(name):
         where = "solver" if "solver" in entry else "map"
         yield (where,), f"the {name} map has no tables; solver: coded needs them"
@@ -374,6 +390,7 @@ def listed(value: Any) -> list:
 
 def _placed(entry: dict[str, Any], key: str) -> Iterator[tuple[Place, Any]]:
     if isinstance(entry.get(key), list):
-        yield from (((key, i), value) for i, value in enumerate(entry[key]))
+        for i, value in enumerate(entry[key]):
+            yield (key, i), value
     elif key in entry:
         yield (key,), entry[key]
