@@ -26,7 +26,7 @@ from kmaps.bench.records.measures import MEASURES
 from kmaps.bench.records.times import without_doubtful_times
 from kmaps.bench.report.document import Code, Folded, Page, Section, Text
 from kmaps.bench.report.forms import Markdown
-from kmaps.bench.report.front import COSTS, Point, points_of
+from kmaps.bench.report.front import COSTS, FrontPoint, points_of
 from kmaps.bench.report.tables import short_features
 from kmaps.maps import MAPS
 
@@ -64,7 +64,7 @@ class Run:
         return shown_of(self.records).measures(self.records)[0]
 
     @cached_property
-    def points(self) -> list[Point]:
+    def points(self) -> list[FrontPoint]:
         """The rows of the run, without the times that were taken while other programs ran."""
         records = without_doubtful_times(self.records)
         return points_of(records, [self.quality, *COSTS, "dim"])
@@ -285,7 +285,7 @@ def _as_table(run: Run, keep: Any = bool) -> str:
     return f"{on}\n\n{myst.table(['row', MEASURES[run.quality].title, *_HEAD], rows)}"
 
 
-def _of_map(point: Point) -> bool:
+def _of_map(point: FrontPoint) -> bool:
     """Return whether a row is the exact chi2 kernel, a linear model, bins, or a map of chi2."""
     record = point.records[0]
     of_kernel = record["kernel"] in ("chi2", "linear") or record["method"] == "intersection"

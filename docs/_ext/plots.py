@@ -11,7 +11,7 @@ import myst
 
 from kmaps.bench.records.measures import MEASURES
 from kmaps.bench.report.forms import csv_text, one_line
-from kmaps.bench.report.front import COSTS, Point, front
+from kmaps.bench.report.front import COSTS, FrontPoint, front
 
 if TYPE_CHECKING:
     from atlas import Run
@@ -27,15 +27,15 @@ def plot(groups: Groups) -> str:
 
 
 def of_run(run: "Run") -> Groups:
-    by_group: dict[str, list[Point]] = defaultdict(list)
+    by_group: dict[str, list[FrontPoint]] = defaultdict(list)
     for point in run.points:
         by_group[point.group].append(point)
     return {name: _group(run.quality, [(run, p) for p in of]) for name, of in by_group.items()}
 
 
-def of_runs(runs: Iterable["Run"], keep: Callable[[Point], bool]) -> Groups:
+def of_runs(runs: Iterable["Run"], keep: Callable[[FrontPoint], bool]) -> Groups:
     """Return the points of several runs, those together that were measured on the same rows."""
-    by_group: dict[tuple[str, str], list[tuple[Run, Point]]] = defaultdict(list)
+    by_group: dict[tuple[str, str], list[tuple[Run, FrontPoint]]] = defaultdict(list)
     for run in runs:
         for point in filter(keep, run.points):
             record = point.records[0]
@@ -54,7 +54,7 @@ def of_runs(runs: Iterable["Run"], keep: Callable[[Point], bool]) -> Groups:
     }
 
 
-def _group(quality: str, of: list[tuple["Run", Point]]) -> dict[str, Any]:
+def _group(quality: str, of: list[tuple["Run", FrontPoint]]) -> dict[str, Any]:
     points = [point for _, point in of]
     costs = [name for name in (*COSTS, "dim") if any(name in p.values for p in points)]
     costs = [name for name in costs if name != quality]
@@ -68,7 +68,7 @@ def _group(quality: str, of: list[tuple["Run", Point]]) -> dict[str, Any]:
     }
 
 
-def data(point: Point, run: "Run") -> dict[str, Any]:
+def data(point: FrontPoint, run: "Run") -> dict[str, Any]:
     """Return a point with what its records say of how it was measured."""
     record = point.records[0]
     versions = ", ".join(f"{name} {one}" for name, one in (record.get("versions") or {}).items())
@@ -87,7 +87,7 @@ def data(point: Point, run: "Run") -> dict[str, Any]:
     }
 
 
-def points_csv(runs: Iterable["Run"], keep: Callable[[Point], bool] = bool) -> str:
+def points_csv(runs: Iterable["Run"], keep: Callable[[FrontPoint], bool] = bool) -> str:
     """Return points of runs as CSV, one line per row of their tables."""
     rows = [data(point, run) for run in runs for point in run.points if keep(point)]
     names = dict.fromkeys(name for row in rows for name in row)

@@ -19,9 +19,11 @@ from kmaps.io import read_text
 def page_of(folder: Path) -> Page:
     """Return the page on the records in a folder, with the parts of all its forms."""
     records = read_records(folder)
-    name, shown = records[0]["experiment"], shown_of(records)
+    name = records[0]["experiment"]
+    shown = shown_of(records)
     about, claims = _said(folder, name)
-    sure, notes = without_doubtful_times(records), folder / "NOTES.md"
+    sure = without_doubtful_times(records)
+    notes = folder / "NOTES.md"
     return page(
         records,
         measures=shown.measures(records),

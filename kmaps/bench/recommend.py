@@ -17,7 +17,7 @@ from kmaps.bench.kinds.load import load
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.file import DEFINITION, write_definition
 from kmaps.bench.records.row import Row, is_third_party
-from kmaps.bench.report.front import COSTS, Point, front, points_of
+from kmaps.bench.report.front import COSTS, FrontPoint, front, points_of
 from kmaps.bench.run.runner import RunProgress, run
 from kmaps.bench.work.third_party import find
 from kmaps.errors import CellsFailed, FileNote, InputError, NothingMeasured
@@ -73,12 +73,13 @@ class Candidate:
     """A measured model, and its point in the figure of accuracy and costs."""
 
     record: Record
-    point: Point
+    point: FrontPoint
 
     @property
     def interval(self) -> tuple[float, float]:
         """95 % interval (Wilson's) of its accuracy on the rows held out, in [0, 1]."""
-        n_test, accuracy = self.record["n_test"], self.record["accuracy"]
+        n_test = self.record["n_test"]
+        accuracy = self.record["accuracy"]
         interval = binomtest(round(accuracy * n_test), n_test).proportion_ci(method="wilson")
         return float(interval.low), float(interval.high)
 
@@ -106,7 +107,9 @@ class Recommendation:
 
     records: list[Record]  # records of all models, including failed ones
     choices: list[Candidate]  # models that no other one beats, the best one first, then named ones
-    points: list[Point]  # all models within the limits, in the order of a figure: choices first
+    points: list[
+        FrontPoint
+    ]  # all models within the limits, in the order of a figure: choices first
     named: dict[str, int | None]  # the number of the best choice for each of WANTED, from 1
 
     @property
@@ -130,7 +133,8 @@ def draw_sample(source: LabelledRows, n_rows: int, folder: Path) -> NDArray:
     y = source.labels()
     chosen = np.sort(stratified_sample(y, n_rows, _SEED))
     _check_classes(y, y[chosen], n_rows)
-    parts, start = [], 0
+    parts = []
+    start = 0
     for block in source.blocks():
         first, last = np.searchsorted(chosen, [start, start + block.shape[0]])
         parts.append(block[chosen[first:last] - start])
@@ -201,10 +205,17 @@ def recommend(
     """
     write_definition(folder, content(n_classes, hold_out=hold_out, exact_only=exact_only), None)
     experiment = load(folder / DEFINITION)
-    how = {"jobs": threads or num_threads(), "threads": 1}  # few searches use more threads
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FileNote)  # of the sample: the file was looked at before
-        records = run(experiment, folder, **how, progress=progress, command=command).records
+        result = run(
+            experiment,
+            folder,
+            jobs=threads or num_threads(),
+            threads=1,  # few searches use more threads
+            progress=progress,
+            command=command,
+        )
+    records = result.records
     measured = [record for record in records if record["status"] == "ok"]
     if not measured:
         raise CellsFailed(f"all {len(records)} models failed; first error: {records[0]['error']}")
@@ -212,7 +223,11 @@ def recommend(
     if not fitting:
         raise NothingMeasured(_nearest(measured, limits))
     drawn = points_of(records, [_QUALITY, *COSTS])
-    points = {r["key"]: point for point in drawn for r in point.records if r["status"] == "ok"}
+    points = {}
+    for point in drawn:
+        for record in point.records:
+            if record["status"] == "ok":
+                points[record["key"]] = point
     choices, named = chosen_of(fitting, points)
     chosen = [choice.record for choice in choices]
     others = [record for record in fitting if record not in chosen]
@@ -222,8 +237,8 @@ def recommend(
 
 def _nearest(measured: Sequence[Record], limits: Limits) -> str:
     """Return the costs of the models that are beyond the limits."""
-    given = {"max_bytes": limits.max_bytes, "max_us": limits.max_us}
-    named = " and ".join(f"{name}={limit:g}" for name, limit in given.items() if limit < inf)
+    limit_values = {"max_bytes": limits.max_bytes, "max_us": limits.max_us}
+    named = " and ".join(f"{name}={limit:g}" for name, limit in limit_values.items() if limit < inf)
     smallest = min(record["storage_bytes"] for record in measured)
     return (
         f"none of {len(measured)} models is within {named}; the smallest stores {smallest:,} "
@@ -232,20 +247,23 @@ def _nearest(measured: Sequence[Record], limits: Limits) -> str:
 
 
 def chosen_of(
-    records: Sequence[Record], points: dict[str, Point]
+    records: Sequence[Record], points: dict[str, FrontPoint]
 ) -> tuple[list[Candidate], dict[str, int | None]]:
     """Return the models that no other model beats, the best first, then the other models that
     `WANTED` names; and the numbers of the named models, from 1."""
     by_point = {id(points[record["key"]]): record for record in records}
     shown = [point for point in points.values() if id(point) in by_point]
-    kept = {id(point) for cost in COSTS for point in front(shown, cost, _QUALITY)}
+    unbeaten = {id(point) for cost in COSTS for point in front(shown, cost, _QUALITY)}
     every = [Candidate(by_point[id(point)], point) for point in shown]
     every.sort(key=lambda choice: (-choice.standing, choice.point.values["time"]))
-    choices = [choice for choice in every if id(choice.point) in kept]
+    choices = [choice for choice in every if id(choice.point) in unbeaten]
     named: dict[str, int | None] = dict.fromkeys(WANTED)
     for wanted, fits in WANTED.items():
-        if best := next((choice for choice in every if fits(choice.record)), None):
-            choices += [] if best in choices else [best]
+        fitting = [choice for choice in every if fits(choice.record)]
+        if fitting:
+            best = fitting[0]
+            if best not in choices:
+                choices.append(best)
             named[wanted] = choices.index(best) + 1
     return choices, named
 
@@ -253,11 +271,12 @@ def chosen_of(
 def model_of(record: Record) -> Any:
     """Return the unfitted model of a record, with the C that was chosen."""
     row = Row.of(record)
-    method, params = row.method, row.all_params
+    method = row.method
+    params = row.all_params
     shared = {"C": record["C"], "multiclass": record["reduction"]}
     if is_third_party(method):
-        found = {**params, **record["search_chosen"], "random_state": record["seed"]}
-        return find(method)(**found, **shared)
+        chosen = {**params, **record["search_chosen"], "random_state": record["seed"]}
+        return find(method)(**chosen, **shared)
     shared["loss"] = record["settings"]["loss"]
     if method == "exact-coded":
         return CodedSVC(record["kernel"], **shared)
@@ -275,22 +294,23 @@ def options_of(record: Record) -> list[str]:
 
 
 def _kernel_options(record: Record) -> list[str]:
-    method, kernel = record["method"], record["kernel"]
+    method = record["method"]
+    kernel = record["kernel"]
     if method == "exact-coded":
         return ["--kernel", kernel]
-    given = record["params"]
+    params = record["params"]
     if is_third_party(method):
-        of_rbf = given["kernel"] == "rbf"
-        chosen = ["--map", "random-fourier"] if of_rbf else ["--kernel", given["kernel"]]
-        if "n_landmarks" in given:
-            chosen += ["--n-landmarks", str(given["n_landmarks"])]
-        of_map = {name: given[name] for name in ("n_frequencies", "structure") if name in given}
-        given = {**of_map, **record["search_chosen"], "random_state": record["seed"]}
+        of_rbf = params["kernel"] == "rbf"
+        chosen = ["--map", "random-fourier"] if of_rbf else ["--kernel", params["kernel"]]
+        if "n_landmarks" in params:
+            chosen += ["--n-landmarks", str(params["n_landmarks"])]
+        of_map = {name: params[name] for name in ("n_frequencies", "structure") if name in params}
+        params = {**of_map, **record["search_chosen"], "random_state": record["seed"]}
     else:
         chosen = ["--map", method]
         if takes(method, "kernel"):
             chosen += ["--kernel", kernel]
-    for name, value in given.items():
+    for name, value in params.items():
         chosen += [f"--{name.replace('_', '-')}", str(value)]
     return chosen
 

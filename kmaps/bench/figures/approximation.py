@@ -73,7 +73,7 @@ def _panels(
         kernel = record["kernel"]
         title = f"{kernel}, {places[key]}" if several_places else kernel
         span = parse_range(record["options"]["range"])
-        about: dict[str, Any] = {"of": span.of} if isinstance(span, Span) else {}
+        about: dict[str, Any] = {"variable": span.variable} if isinstance(span, Span) else {}
         about |= {"dim": record["dim"], "relative": bool(record["options"]["relative"])}
         panel = panels.setdefault(title, {})
         panel[labels[Row.of(record).identity]] = result_type(**about, **arrays[key])
@@ -117,7 +117,7 @@ def draw_signatures(records: Sequence[Record], arrays: Mapping[str, Arrays], pat
     x = {}
     for panel, results in spans(records, arrays).items():
         first = next(iter(results.values()))
-        x[panel] = Axis(_SPANS[first.of], log=first.of == "ratios")
+        x[panel] = Axis(_SPANS[first.variable], log=first.variable == "ratios")
         series.append(Series(panel, "exact", first.values, first.exact[0], "exact"))
         series += [
             Series(panel, label, result.values, result.approximate[0], "curve")
@@ -137,7 +137,7 @@ def draw_gaps(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Pat
         first = next(iter(results.values()))
         largest = [result.linf for result in results.values()]
         limit = min(1.05 * max(largest), _SHOWN * median(largest))
-        x[panel] = Axis(_SPANS[first.of], log=first.of == "ratios")
+        x[panel] = Axis(_SPANS[first.variable], log=first.variable == "ratios")
         y[panel] = Axis(ERROR[first.relative], limits=(-limit, limit))
         series += [
             Series(panel, label, result.values, result.error[0], "curve")

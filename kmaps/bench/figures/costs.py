@@ -11,7 +11,7 @@ from kmaps.bench.figures import style
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.measures import MEASURES, accuracy_of
 from kmaps.bench.records.summary import kernel_order
-from kmaps.bench.report.front import COSTS, Point, front, points_of
+from kmaps.bench.report.front import COSTS, FrontPoint, front, points_of
 
 TITLES = {  # titles of axes are shorter or plainer than in tables
     "time": "training (fit, encode, convert, train), s",
@@ -35,7 +35,7 @@ class FrontDisplay:
 
     Parameters
     ----------
-    points : sequence of Point
+    points : sequence of FrontPoint
         Rows, as :func:`kmaps.bench.report.front.points_of` returns them.
     cost, quality : str
         Measures of ``kmaps table``.
@@ -51,14 +51,14 @@ class FrontDisplay:
 
     Examples
     --------
-    >>> from kmaps.bench.report.front import Point
+    >>> from kmaps.bench.report.front import FrontPoint
     >>> values = {"dim": 3, "accuracy": 90.0}
-    >>> rows = [Point("", "chi2 homogeneous, r = 3", "homogeneous", "chi2", values)]
+    >>> rows = [FrontPoint("", "chi2 homogeneous, r = 3", "homogeneous", "chi2", values)]
     >>> FrontDisplay(rows, "dim", "accuracy").plot().name().ax_.get_ylabel()
     'accuracy, %'
     """
 
-    def __init__(self, points: Sequence[Point], cost: str, quality: str) -> None:
+    def __init__(self, points: Sequence[FrontPoint], cost: str, quality: str) -> None:
         self.points = points
         self.cost = cost
         self.quality = quality
@@ -157,7 +157,7 @@ class FrontDisplay:
         style.mark_ends(self.ax_, ends, _ROW / self.ax_.bbox.height * self.ax_.figure.dpi, 1.12)
         return self
 
-    def _look(self, point: Point) -> dict[str, Any]:
+    def _look(self, point: FrontPoint) -> dict[str, Any]:
         """Return how a point is drawn, as keywords of matplotlib; hollow where a colour comes
         again."""
         i = self._methods.index(point.method)
@@ -178,7 +178,7 @@ def draw_costs(records: Sequence[Record], path: Path) -> None:
 
 
 def draw_front(
-    points: Sequence[Point], path: Path, quality: str, costs: Sequence[str] = COSTS
+    points: Sequence[FrontPoint], path: Path, quality: str, costs: Sequence[str] = COSTS
 ) -> None:
     """Draw a :class:`FrontDisplay` for each group and cost; a row of axes has its names once."""
     groups = {

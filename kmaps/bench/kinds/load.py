@@ -52,14 +52,14 @@ def load_whole(
     path = Path(name_or_path)
     if path.suffix in (".yaml", ".yml"):
         return _checked(_text_of(path), str(path), preset, changes)
-    known = packaged()
-    if str(name_or_path) not in known:
-        hint = suggest(str(name_or_path), known)
+    experiments = packaged()
+    if str(name_or_path) not in experiments:
+        hint = suggest(str(name_or_path), experiments)
         raise ConfigError(
             f"no experiment '{name_or_path}'{hint} (`kmaps list` shows them; "
             "a file's name ends in .yaml)"
         )
-    path = known[str(name_or_path)]
+    path = experiments[str(name_or_path)]
     loaded = _checked(_text_of(path), str(path), preset, changes)
     loaded.experiment._folder = None  # it names no files next to it
     return loaded
@@ -88,29 +88,30 @@ def _checked(
         hint = suggest(str(name), KINDS)
         message = f"unknown kind {name!r}{hint} (known: {', '.join(KINDS)})"
         raise ConfigError(_line(source, positions.at(root, ("kind",), message)))
-    kind, place = KINDS[name], _Place(Path(source).parent, content.get("experiment"))
+    kind = KINDS[name]
+    place = _Place(Path(source).parent, content.get("experiment"))
     mistakes = set(positions.repeated_keys(root))
-    variants = {None: (root, content)} | ({} if mistakes else _presets(root, content))
-    mistakes = mistakes.union(
-        *(_mistakes(kind, nodes, given, place) for nodes, given in variants.values())
-    )
+    variants: dict[str | None, tuple[yaml.Node, dict]] = {None: (root, content)}
+    if not mistakes:
+        variants.update(_presets(root, content))
+    for variant_root, variant in variants.values():
+        mistakes |= _mistakes(kind, variant_root, variant, place)
     if mistakes:
         lines = [one_line(_line(source, mistake)) for mistake in sorted(mistakes)]
         raise Mistakes("\n".join(lines))
     if preset not in variants:
-        known = ", ".join(filter(None, variants)) or "none"
-        raise ConfigError(f"{source}: unknown preset {preset!r} (known: {known})")
-    meant = {key: value for key, value in variants[preset][1].items() if key != "presets"}
+        names = ", ".join(filter(None, variants)) or "none"
+        raise ConfigError(f"{source}: unknown preset {preset!r} (known: {names})")
+    root, content = variants[preset]
+    content = {key: value for key, value in content.items() if key != "presets"}
     if changes:
-        meant = _changed(kind, meant, changes, place)
-    meant = completed(meant, kind.model)
-    experiment = kind.model.model_validate(meant, context=place.context(meant))
-    experiment._folder = place.base_of(meant).resolve()
-    experiment._places = {
-        row: _line(source, place)
-        for row, place in estimator_places(variants[preset][0], meant).items()
-    }
-    return Loaded(experiment, _elsewhere(meant, place))
+        content = _changed(kind, content, changes, place)
+    content = completed(content, kind.model)
+    experiment = kind.model.model_validate(content, context=place.context(content))
+    experiment._folder = place.base_of(content).resolve()
+    for row, mistake in estimator_places(root, content).items():
+        experiment._places[row] = _line(source, mistake)
+    return Loaded(experiment, _elsewhere(content, place))
 
 
 def _line(source: str, mistake: positions.Mistake) -> str:
@@ -132,11 +133,11 @@ class _Place(NamedTuple):
 
 def _elsewhere(content: dict[str, Any], place: _Place) -> dict[str, Any]:
     """Return an experiment without its base, its files called as in the file that it is from."""
-    kept = {key: value for key, value in content.items() if key != "base"}
-    dataset = kept.get("dataset")
+    rest = {key: value for key, value in content.items() if key != "base"}
+    dataset = rest.get("dataset")
     if isinstance(dataset, dict) and "files" in dataset:
-        kept["dataset"] = {"name": place.experiment, **dataset}
-    return kept
+        rest["dataset"] = {"name": place.experiment, **dataset}
+    return rest
 
 
 def _changed(
@@ -147,14 +148,14 @@ def _changed(
     )
     mistakes = [text for _, _, text in sorted(_mistakes(kind, root, content, place))]
     if mistakes:
-        given = " ".join(changes)
-        raise Mistakes("\n".join(one_line(f"changes='{given}': {text}") for text in mistakes))
+        arguments = " ".join(changes)
+        raise Mistakes("\n".join(one_line(f"changes='{arguments}': {text}") for text in mistakes))
     return content
 
 
 def _presets(root: yaml.Node, content: dict[str, Any]) -> dict[str, tuple[yaml.Node, dict]]:
     """Return the nodes and the content of the experiment as each preset changes it."""
-    found = {}
+    variants = {}
     for key, node in root.value:
         presets = content.get("presets")
         if key.value != "presets" or not isinstance(presets, dict):
@@ -163,17 +164,19 @@ def _presets(root: yaml.Node, content: dict[str, Any]) -> dict[str, tuple[yaml.N
             keys = presets.get(name.value)
             if not isinstance(keys, dict):
                 continue  # the model reports the mistake
-            kept = [pair for pair in root.value if pair[0].value not in keys]
-            nodes = yaml.MappingNode(root.tag, kept + preset.value, root.start_mark, root.end_mark)
+            pairs = [pair for pair in root.value if pair[0].value not in keys]
+            pairs += preset.value
+            nodes = yaml.MappingNode(root.tag, pairs, root.start_mark, root.end_mark)
             title = f"{content.get('experiment')}-{name.value}"
-            found[name.value] = nodes, {**content, "claims": [], **keys, "experiment": title}
-    return found
+            changed = {**content, "claims": [], **keys, "experiment": title}
+            variants[name.value] = (nodes, changed)
+    return variants
 
 
 def _mistakes(
     kind: Kind, root: yaml.Node, content: dict[str, Any], place: _Place
 ) -> set[positions.Mistake]:
-    found = {
+    mistakes = {
         *map_mistakes(root, content, kind.row_keys, takes_estimators=kind.takes_estimators),
         *feature_mistakes(root, content),
         *kind.mistakes(root, content),
@@ -182,8 +185,8 @@ def _mistakes(
         complete = completed(content, kind.model)
         experiment = kind.model.model_validate(complete, context=place.context(complete))
     except ValidationError as refused:
-        return found | {_from_pydantic(root, kind.model, error) for error in refused.errors()}
-    return found or set(selection_mistakes(root, kind, experiment))
+        return mistakes | {_from_pydantic(root, kind.model, error) for error in refused.errors()}
+    return mistakes or set(selection_mistakes(root, kind, experiment))
 
 
 @cache
@@ -220,7 +223,8 @@ def described_in(path: Path) -> Experiment:
 
 def _from_pydantic(root: yaml.Node, whole: type[Model], error: Any) -> positions.Mistake:
     place = tuple(step for step in error["loc"] if step not in TAGS)
-    kind, given = error["type"], error["input"]
+    kind = error["type"]
+    value = error["input"]
     if kind == "missing":
         return positions.at(root, place[:-1], f"missing key {place[-1]!r}")
     if kind == "extra_forbidden":
@@ -233,7 +237,7 @@ def _from_pydantic(root: yaml.Node, whole: type[Model], error: Any) -> positions
         )
     if kind == "model_type":
         return positions.at(
-            root, place, f"expected a mapping (key: value), got {positions.brief(given)}"
+            root, place, f"expected a mapping (key: value), got {positions.brief(value)}"
         )
     return positions.at(root, place, positions.problem_of(error))
 
@@ -261,8 +265,8 @@ def selection_mistakes(
     """Yield the claims whose selections pick no two rows, at the side that picks none."""
     if not experiment.claims:
         return
-    known = {"status": "ok", "dim": _Unmeasured()}
-    lines = lines_of(known | cell.columns for cell in kind.cells(experiment))
+    constants = {"status": "ok", "dim": _Unmeasured()}
+    lines = lines_of(constants | cell.columns for cell in kind.cells(experiment))
     for number, claim in enumerate(experiment.claims):
         entry = claim.model_dump()
         if next(compared(entry, lines), None):
@@ -281,12 +285,12 @@ def _picks(selection: Mapping[str, Any], lines: Lines) -> bool:
 def _why_none(selection: Mapping[str, Any], lines: Lines) -> str:
     rows = [{"kernel": line.kernel, **dict(line.names)} for line in lines]
     for name, value in selection.items():
-        known = list(dict.fromkeys(str(row[name]) for row in rows if row.get(name) is not None))
-        if not known:
+        values = list(dict.fromkeys(str(row[name]) for row in rows if row.get(name) is not None))
+        if not values:
             names = list(dict.fromkeys(name for row in rows for name in row))
             return f"no row has {name!r}{suggest(name, names) or _known(names)}"
         if not _picks({name: value}, lines):
-            return f"no row has {name}: {value}{suggest(value, known) or _known(known)}"
+            return f"no row has {name}: {value}{suggest(value, values) or _known(values)}"
     return "no row has all of these values"
 
 

@@ -133,7 +133,8 @@ def as_html(page: Page, *, opened: bool = False) -> str:
     """
     from kmaps.templates import render
 
-    image, place = _embedded(), _places()
+    image = _embedded()
+    place = _places()
     for most in _MOST_ROWS:
         text = render(
             "report.html",

@@ -23,7 +23,7 @@ _DATA = ("experiment", *_SETTING)
 
 
 @dataclass
-class Point:
+class FrontPoint:
     """A row under a kernel and a reduction, with its measures as printed: percent, s, MB."""
 
     group: str  # the data in words; empty if all points have the same data
@@ -37,7 +37,7 @@ class Point:
     brief: str = ""  # the name in figures
 
 
-def points_of(records: Iterable[Record], measures: Sequence[str]) -> list[Point]:
+def points_of(records: Iterable[Record], measures: Sequence[str]) -> list[FrontPoint]:
     """Return the rows of some records as points, in the order of tables.
 
     Times that were measured again are medians, all else means over the splits and draws. Rows
@@ -46,7 +46,8 @@ def points_of(records: Iterable[Record], measures: Sequence[str]) -> list[Point]
     records = latest_cells(records)
     lines = summarize(records, measures)
     rows = [Row.of(record) for record in records]
-    labels, names = short_labels(rows)[0], short_names(rows)
+    labels = short_labels(rows)[0]
+    names = short_names(rows)
     brief_labels, _ = short_labels(rows, brief=True)
     briefs = {labels[identity]: brief for identity, brief in brief_labels.items()}
     methods = {labels[identity]: name for identity, name in names.items()}
@@ -54,13 +55,13 @@ def points_of(records: Iterable[Record], measures: Sequence[str]) -> list[Point]
     # Errors of several kernels do not compare.
     setting = (*_SETTING, "kernel") if MEASURES[measures[0]].unit == "kernel" else _SETTING
     differing = [name for name in setting if len({line[name] for line in lines}) > 1]
-    points: dict[tuple, Point] = {}
+    points: dict[tuple, FrontPoint] = {}
     for line in lines:
         label = line["label"]
         words = [line["reduction"] if several_reductions else "", line["kernel"]]
         prefix = "".join(f"{word} " for word in words if word)
         data = [line[name] for name in differing]
-        new = Point(
+        new = FrontPoint(
             group=", ".join(text for text in data if text),
             name=f"{prefix}{label}",
             method=methods[label],
@@ -86,18 +87,18 @@ def _place(cell: Mapping[str, Any]) -> tuple[Any, ...]:
     return (*(cell[name] for name in _DATA), cell["reduction"], cell["kernel"])
 
 
-def front(points: Iterable[Point], cost: str, quality: str) -> list[Point]:
+def front(points: Iterable[FrontPoint], cost: str, quality: str) -> list[FrontPoint]:
     """Return the points that no other one beats, from the cheapest to the best.
 
     A point beats another when it is as good in both measures and better in one.
     """
 
-    def place(point: Point) -> tuple[float, float]:
+    def place(point: FrontPoint) -> tuple[float, float]:
         """Return the cost and the quality, of each the less the better."""
         signs = [-1 if MEASURES[name].highest else 1 for name in (cost, quality)]
         return signs[0] * point.values[cost], signs[1] * point.values[quality]
 
-    on_front: list[Point] = []
+    on_front: list[FrontPoint] = []
     measured = [point for point in points if point.whole and {cost, quality} <= point.values.keys()]
     for point in sorted(measured, key=place):
         last = on_front[-1] if on_front else None

@@ -87,7 +87,8 @@ def power_laws(
         for name, value in quantities.items():
             means = {}
             for at in sorted(group):
-                numbers = [number for record in group[at] if (number := value(record)) is not None]
+                numbers = [value(record) for record in group[at]]
+                numbers = [number for number in numbers if number is not None]
                 if numbers:
                     means[at] = mean(numbers)
             if means:

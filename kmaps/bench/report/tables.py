@@ -29,7 +29,8 @@ from kmaps.bench.report.forms import aligned, bold, latex_label, latex_table
 
 REDUCTION_WORDS = {"ovo": "one-vs-one", "ovr": "one-vs-rest"}
 ABSENT = "–"
-UNLIKE, BUSY = "†", "‡"
+UNLIKE = "†"
+BUSY = "‡"
 MARKS = {
     "unlike": f"{UNLIKE} not comparable: other computers or numbers of threads",
     "busy": f"{BUSY} other work ran meanwhile",

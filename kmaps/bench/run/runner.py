@@ -292,7 +292,8 @@ class _Recording:
         self, cells: Mapping[str, Cell], records: Mapping[str, Record]
     ) -> tuple[dict[str, Cell], list[Finished]]:
         """Return cells with the C of their first splits, and as failures those without one."""
-        ready, failed = {}, []
+        ready = {}
+        failed = []
         for key, cell in cells.items():
             chosen_by = next(
                 first for first, planned in self.planned.items() if planned == cell.first

@@ -18,12 +18,12 @@ def made_for(row: Row, kernel: str, options: Mapping[str, Any]) -> tuple[Any, st
     """Return the map of a row, unfitted, and the kernel that it is compared with: one of
     :data:`kmaps.kernels.LOG_KERNELS` where its signature is what counts. A third-party transformer
     with a parameter ``kernel`` gets the kernel's name."""
-    of = log_kernel(kernel, options["sigma"]) if kernel in LOG_KERNELS else kernel
+    compared = log_kernel(kernel, options["sigma"]) if kernel in LOG_KERNELS else kernel
     if is_third_party(row.method):
         made = third_party.make(row.method, row.all_params, kernel=kernel)
-        return third_party.ThirdPartyMap(made), of
+        return third_party.ThirdPartyMap(made), compared
     shared = {name: options[name] for name in ("sigma", "levels") if options.get(name) is not None}
-    return make_map(row.method, of, row.all_params, **shared), of
+    return make_map(row.method, compared, row.all_params, **shared), compared
 
 
 def outputs(
@@ -36,8 +36,8 @@ def outputs(
 
 
 def _learned(options: Mapping[str, Any]) -> NDArray[np.float64]:
-    given = options["fit_range"] or options["range"]
-    return errors.Range.parse(given, options["integers"]).values()
+    interval = options["fit_range"] or options["range"]
+    return errors.Range.parse(interval, options["integers"]).values()
 
 
 def compare(
@@ -49,22 +49,22 @@ def compare(
     ``options`` are a cell's options. A ConfigError says that a relative error is infinite.
     """
     span = errors.parse_range(options["range"], options.get("integers", False))
-    found: errors.SquareErrors | errors.SpanErrors
+    span_errors: errors.SquareErrors | errors.SpanErrors
     how = {"relative": options["relative"], "timing": timing}
     if isinstance(span, errors.Range):
-        found = errors.approximate(
+        span_errors = errors.approximate(
             feature_map, kernel, span.values(), fit_values=_learned(options), **how
         )
-    elif span.of == "ratios":
-        found = errors.over_ratios(feature_map, homogeneous_kernel(kernel), span, **how)
+    elif span.variable == "ratios":
+        span_errors = errors.over_ratios(feature_map, homogeneous_kernel(kernel), span, **how)
     else:
         signature = STATIONARY[str(kernel)](options["sigma"])
         n = options["inputs"]
-        found = errors.over_differences(feature_map, signature, span, inputs=n, **how)
-    if not np.isfinite(found.linf):
-        pair = ", ".join(f"{value:g}" for value in found.worst)
+        span_errors = errors.over_differences(feature_map, signature, span, inputs=n, **how)
+    if not np.isfinite(span_errors.linf):
+        pair = ", ".join(f"{value:g}" for value in span_errors.worst)
         raise ConfigError(
             f"relative: the kernel is zero at ({pair}), where the map is not: its relative error "
             "is infinite; choose a range without such pairs, or relative: false"
         )
-    return found
+    return span_errors

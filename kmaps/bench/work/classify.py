@@ -119,17 +119,17 @@ def _evaluate_exact(spec: ModelSpec, C: float, split: Split, timing: Timing) -> 
 
 def _evaluate_map_gram(spec: ModelSpec, C: float, split: Split, timing: Timing) -> Evaluated:
     with timing.timed("encode_s"):
-        known = map_gram(_map_of(spec), split.x_train, split.y_train)
-    model = _libsvm(spec, C, _gram_scale(spec, known.matrix))
-    model.fit(known.matrix, split.y_train)
+        train_gram = map_gram(_map_of(spec), split.x_train, split.y_train)
+    model = _libsvm(spec, C, _gram_scale(spec, train_gram.matrix))
+    model.fit(train_gram.matrix, split.y_train)
     times = model.timings_
     timing.note(fit_s=0.0, convert_s=times["convert_s"], train_s=times["train_s"])
     timing.trained()
     with timing.timed("predict_s"):
-        predicted = model.predict(known.against(split.x_test))
-    stored = support_storage(known.storage(), model)
-    memory = {"gram_bytes": known.matrix.nbytes, "copy_bytes": model.copy_bytes_}
-    return {"dim": known.dim, **stored, **memory}, predicted
+        predicted = model.predict(train_gram.against(split.x_test))
+    stored = support_storage(train_gram.storage(), model)
+    memory = {"gram_bytes": train_gram.matrix.nbytes, "copy_bytes": model.copy_bytes_}
+    return {"dim": train_gram.dim, **stored, **memory}, predicted
 
 
 def _evaluate_linear(spec: ModelSpec, C: float, split: Split, timing: Timing) -> Evaluated:
@@ -222,7 +222,8 @@ def _liblinear(spec: ModelSpec, C: float, encoded: Any) -> LiblinearSVC:
     settings = dict(spec.settings)
     if spec.unit_norm:
         scale = _mean_square(encoded)
-        C, settings["bias"] = C / scale, settings["bias"] * scale**0.5
+        C = C / scale
+        settings["bias"] = settings["bias"] * scale**0.5
     return LiblinearSVC(C=C, multiclass=spec.reduction, random_state=spec.seed, **settings)
 
 
@@ -232,18 +233,21 @@ def _libsvm(spec: ModelSpec, C: float, scale: float) -> KernelSVC:
 
 
 def _gram_scale(spec: ModelSpec, matrix: Array) -> float:
-    return (float(np.diagonal(matrix).mean()) or 1.0) if spec.unit_norm else 1.0
+    if not spec.unit_norm:
+        return 1.0
+    return float(np.diagonal(matrix).mean()) or 1.0
 
 
 def _coded(spec: ModelSpec, C: float, scale: float, **options: Any) -> "CodedSVC":
     """Return the coded solver; ``scale`` is the mean square norm that C is for."""
     from kmaps.svm import CodedSVC  # many modules, and few rows need them
 
-    settings = dict(spec.settings)
-    settings |= {"tol": settings.pop("gap"), "bias": settings["bias"] * scale**0.5, **options}
-    of_rows = spec.kernel if spec.method == "exact-coded" else _map_of(spec)
-    seeded = {"multiclass": spec.reduction, "random_state": spec.seed}
-    return CodedSVC(of_rows, C / scale, **seeded, **settings)
+    settings = {**spec.settings, "multiclass": spec.reduction, "random_state": spec.seed}
+    settings["tol"] = settings.pop("gap")
+    settings["bias"] *= scale**0.5
+    settings |= options
+    map_or_kernel = spec.kernel if spec.method == "exact-coded" else _map_of(spec)
+    return CodedSVC(map_or_kernel, C / scale, **settings)
 
 
 def _coded_scale(spec: ModelSpec, x: Array) -> float:
@@ -254,9 +258,12 @@ def _coded_scale(spec: ModelSpec, x: Array) -> float:
     feature_map = _map_of(spec).fit(x)
     width = feature_map.transform(x[:1]).shape[1]
     rows = max(1, _BLOCK_VALUES // width)
-    parts = (feature_map.transform(x[start : start + rows]) for start in range(0, x.shape[0], rows))
-    # The mean square belongs to the rows of a part, and the last part may have fewer.
-    return sum(_mean_square(part) * part.shape[0] for part in parts) / x.shape[0]
+    total = 0.0
+    for start in range(0, x.shape[0], rows):
+        block = feature_map.transform(x[start : start + rows])
+        # The mean square belongs to the rows of a block, and the last block may have fewer.
+        total += _mean_square(block) * block.shape[0]
+    return total / x.shape[0]
 
 
 def _mean_square(rows: Any, kernel: str = "linear") -> float:
@@ -283,8 +290,10 @@ def choose_c(
     without a parameter C has no C.
     """
     if spec.solver == BY_ITSELF and not third_party.chooses_c(spec.method, spec.params):
-        given = spec.params.get("C")
-        return models.Choice(given if isinstance(given, int | float) else None, (), (), ())
+        C = spec.params.get("C")
+        if not isinstance(C, int | float):
+            C = None
+        return models.Choice(C, (), (), ())
     if not isinstance(choosing.grid, str) and len(choosing.grid) == 1:
         return models.Choice(choosing.grid[0], (), (), ())
     return models.cross_validate(
@@ -319,19 +328,21 @@ def predictor(spec: ModelSpec, x: Array, y: NDArray[np.int64]) -> models.Predict
 
 
 def _coded_predictor(model: "CodedSVC", x: Array, y: NDArray[np.int64]) -> models.Predict:
-    """Return the same for codes, which each fold makes once for all values of C."""
+    """Return the function of :func:`predictor` for codes, which each fold makes once for all C."""
     from kmaps.svm import code_samples
 
-    how = {
-        "n_levels": model.n_levels,
-        "level_ranges": model.level_ranges,
-        "smooth": model.smooth,
-    }
-    how["form"] = "low-rank" if model.penalty == "l1" else model.form
+    form = "low-rank" if model.penalty == "l1" else model.form
 
     def predict(grid: Grid, train: Places, test: Places) -> Iterable[NDArray]:
         learner = clone(model).set_params(warm_start=True)
-        rows = code_samples(model.map, x[train], **how)
+        rows = code_samples(
+            model.map,
+            x[train],
+            n_levels=model.n_levels,
+            level_ranges=model.level_ranges,
+            smooth=model.smooth,
+            form=form,
+        )
         for C in grid:
             yield learner.set_params(C=C).fit(rows, y[train]).predict(x[test])
 
@@ -339,7 +350,8 @@ def _coded_predictor(model: "CodedSVC", x: Array, y: NDArray[np.int64]) -> model
 
 
 def _own_predictor(spec: ModelSpec, x: Array, y: NDArray[np.int64]) -> models.Predict:
-    """Return the same for a third-party estimator, which never sees labels left out."""
+    """Return the function of :func:`predictor` for a third-party estimator, which never sees the
+    labels left out."""
 
     def predict(grid: Grid, train: Places, test: Places) -> Iterable[NDArray]:
         if spec.solver == BY_ITSELF:
@@ -349,13 +361,15 @@ def _own_predictor(spec: ModelSpec, x: Array, y: NDArray[np.int64]) -> models.Pr
                 yield third_party.labels(model.predict(x[test]), len(test), model)
             return
         if spec.solver == "libsvm":
-            known = map_gram(_map_of(spec), x[train], y[train])
-            scale, of_test = _gram_scale(spec, known.matrix), known.against(x[test])
+            train_gram = map_gram(_map_of(spec), x[train], y[train])
+            scale = _gram_scale(spec, train_gram.matrix)
+            of_test = train_gram.against(x[test])
             for C in grid:
-                yield _libsvm(spec, C, scale).fit(known.matrix, y[train]).predict(of_test)
+                yield _libsvm(spec, C, scale).fit(train_gram.matrix, y[train]).predict(of_test)
             return
         feature_map = _map_of(spec).fit(x[train], y[train])
-        encoded, of_test = feature_map.transform(x[train]), feature_map.transform(x[test])
+        encoded = feature_map.transform(x[train])
+        of_test = feature_map.transform(x[test])
         for C in grid:
             yield _liblinear(spec, C, encoded).fit(encoded, y[train]).predict(of_test)
 

@@ -159,7 +159,7 @@ class Span:
     """An interval of ratios y/x, or of differences y - x, the inputs of which may be ``levels``
     equally spaced values: then only their errors count."""
 
-    of: str
+    variable: str  # "ratios" or "differences"
     low: float
     high: float
     levels: int | None = None
@@ -167,29 +167,29 @@ class Span:
     @classmethod
     def parse(cls, text: str) -> "Span":
         """Read ``ratios LOW:HIGH``, ``differences 0:HIGH`` or ``differences 0:HIGH:LEVELS``."""
-        of, _, rest = text.partition(" ")
-        counted = re.fullmatch(r"(.+:.+):([1-9]\d*)", rest) if of == "differences" else None
+        variable, _, rest = text.partition(" ")
+        counted = re.fullmatch(r"(.+:.+):([1-9]\d*)", rest) if variable == "differences" else None
         ends = Range.parse(counted[1] if counted else rest)
         levels = int(counted[2]) if counted else None
-        if of == "ratios" and ends.low < 1:
+        if variable == "ratios" and ends.low < 1:
             raise ConfigError(f"range {text!r}: expected ratios LOW:HIGH with LOW at least 1")
-        if of == "differences" and (ends.low != 0 or levels == 1):
+        if variable == "differences" and (ends.low != 0 or levels == 1):
             raise ConfigError(f"range {text!r}: expected differences 0:HIGH or 0:HIGH:LEVELS")
-        return cls(of, ends.low, ends.high, levels)
+        return cls(variable, ends.low, ends.high, levels)
 
     def values(self, inputs: int = 1) -> NDArray[np.float64]:
         """Return the values of the span, for as many inputs."""
-        if self.of == "ratios":
+        if self.variable == "ratios":
             return np.geomspace(self.low, self.high, SPAN_POINTS[1])
         return np.linspace(self.low, self.high, self.levels or SPAN_POINTS[inputs])
 
 
 def parse_range(text: str, integers: bool = False) -> Range | Span:
     """Read ``LOW:HIGH``, the values of both inputs, or a :class:`Span`."""
-    of = text.partition(" ")[0]
-    if of.isalpha() and of not in ("ratios", "differences"):
+    variable = text.partition(" ")[0]
+    if variable.isalpha() and variable not in ("ratios", "differences"):
         raise ConfigError(f"range {text!r}: expected LOW:HIGH, ratios LOW:HIGH, differences 0:HIGH")
-    return Span.parse(text) if of.isalpha() else Range.parse(text, integers)
+    return Span.parse(text) if variable.isalpha() else Range.parse(text, integers)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -201,14 +201,14 @@ class SpanErrors(Errors):
     There is one corner, 0, for ratios and for one input.
     """
 
-    of: str
+    variable: str  # "ratios" or "differences"
     values: NDArray[np.float64]
     corners: NDArray[np.float64]
 
     @property
     def largest(self) -> float:
         """The largest input: 1 of ratios, the end of the box of differences."""
-        return 1.0 if self.of == "ratios" else float(self.values[-1])
+        return 1.0 if self.variable == "ratios" else float(self.values[-1])
 
     @property
     def worst(self) -> tuple[float, ...]:
@@ -227,14 +227,22 @@ def over_ratios(
 ) -> SpanErrors:
     """Fit a map on inputs from 1/``span.high`` to 1 and compare it with a homogeneous kernel."""
     ratios = span.values()
-    x, y = 1 / ratios, np.ones((1, 1))
+    x = 1 / ratios
+    y = np.ones((1, 1))
     with timing.timed("fit_s"):
         feature_map.fit(np.array([[1 / span.high], [1.0]]))
     encoded = encode(feature_map, x[:, None])
     approximate = encode(feature_map, y) @ encoded.T
     exact = kernel(x, 1.0)[None, :]
-    shown = {"of": span.of, "values": ratios, "corners": np.zeros((1, 1))}
-    return SpanErrors(exact, approximate, encoded.shape[1], relative, **shown)
+    return SpanErrors(
+        exact,
+        approximate,
+        encoded.shape[1],
+        relative,
+        variable=span.variable,
+        values=ratios,
+        corners=np.zeros((1, 1)),
+    )
 
 
 def over_differences(
@@ -260,6 +268,12 @@ def over_differences(
     shape = len(corners), *[len(axis)] * inputs
     approximate = np.hstack([at_corners @ encode(feature_map, block).T for block in blocks])
     exact = np.array([signature(points - corner).prod(axis=1) for corner in corners])
-    shown = {"of": span.of, "values": axis, "corners": corners}
-    dim = at_corners.shape[1]
-    return SpanErrors(exact.reshape(shape), approximate.reshape(shape), dim, relative, **shown)
+    return SpanErrors(
+        exact.reshape(shape),
+        approximate.reshape(shape),
+        at_corners.shape[1],
+        relative,
+        variable=span.variable,
+        values=axis,
+        corners=corners,
+    )

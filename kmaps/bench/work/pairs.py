@@ -71,7 +71,8 @@ def uniform_samples(range: str, n_features: int, train: int, test: int, split: i
     """Return samples of independent values, uniform over LOW:HIGH, by the number of the split."""
     ends = Range.parse(range)
     values = np.random.default_rng(split).uniform(ends.low, ends.high, (train + test, n_features))
-    x, y = values.astype(np.float32), np.zeros(train + test, np.int64)
+    x = values.astype(np.float32)
+    y = np.zeros(train + test, np.int64)
     return Split(x[:train], y[:train], x[train:], y[train:])
 
 

@@ -36,5 +36,10 @@ def placed(image: GreyImage, sampling: str, patch: int, step: int) -> Placed:
         [both] = salient_centres(image, [len(on_grid)])
     regions, importance, saliency = segmented(image)
     inside = important_regions(importance, saliency)[regions].ravel()
-    along, within = (np.column_stack(np.divmod(part, image.shape[1])) for part in both)
-    return Placed(along, within, float(inside[np.concatenate(both)].mean()))
+    along, within = both
+    width = image.shape[1]
+    return Placed(
+        np.column_stack(np.divmod(along, width)),
+        np.column_stack(np.divmod(within, width)),
+        float(inside[np.concatenate(both)].mean()),
+    )

@@ -44,7 +44,9 @@ def random_errors(
     radial = isinstance(feature_map, RadialMap)
     if not (radial or kernel == "rbf" or kernel.startswith("exp-")):
         raise ConfigError(f"kernel {kernel!r}: expected rbf or an exp- kernel")
-    whole, random, largest = [], [], 0.0
+    whole = []
+    random = []
+    largest = 0.0
     for draw in draws:
         fitted = clone(feature_map).set_params(random_state=draw).fit(x_train)
         inside = fitted.additive_

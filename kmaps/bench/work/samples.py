@@ -68,9 +68,11 @@ def load_split(
     """
     dataset = load_dataset(source, skip_bad=skip_bad)
     train, test = draw_split(dataset, protocol, split)
-    rows, n = np.concatenate([train, test]), len(train)
+    rows = np.concatenate([train, test])
+    n = len(train)
     if isinstance(dataset, Table):
-        x, y = _normalized(dataset.X[rows], n, normalize), dataset.y[rows]
+        x = _normalized(dataset.X[rows], n, normalize)
+        y = dataset.y[rows]
         about = 0, dataset.class_names, _clusters(dataset, rows[:n])
         return Split(x[:n], y[:n], x[n:], y[n:], *about)
     if feature is None:
@@ -88,7 +90,9 @@ def load_split(
     )
     if bad:
         good = ~np.isin(rows, bad)
-        x, rows, n = x[good], rows[good], int(good[:n].sum())
+        x = x[good]
+        rows = rows[good]
+        n = int(good[:n].sum())
     y = dataset.y[rows]
     about = len(bad), tuple(dataset.class_names), _clusters(dataset, rows[:n])
     return Split(x[:n], y[:n], x[n:], y[n:], *about)

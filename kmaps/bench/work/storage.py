@@ -28,7 +28,8 @@ MAX_CODES = 256  # the most distinct values for codes of one byte
 _WEIGHTS = ("weights", "intercept", "calibration")
 _FLOAT_BYTES = 4  # bytes of a number in a table
 _INDEX_BYTES = 4  # for column numbers and row pointers of SciPy's CSR, while they fit
-_FIRST, _BLOCK = 1 << 12, 1 << 20  # values that are checked: a few decide for most rows
+_FIRST = 1 << 12  # values that are checked first: they decide for most rows
+_BLOCK = 1 << 20  # values that are checked at once after these
 
 
 @dataclass(frozen=True, order=True)
@@ -61,7 +62,8 @@ def storage(
         local = local_map(feature_map)
         if local is not None:
             splines = local.fit_transform(train)
-            n, width = splines.shape[0], splines.dtype.itemsize
+            n = splines.shape[0]
+            width = splines.dtype.itemsize
             stored = min(stored, _csr(n, _count_nonzero(splines), width, "B-splines"))
     if _is_a("ThirdPartyMap", feature_map):
         stored = replace(stored, form=f"{stored.form} + {PICKLED} map")
@@ -94,7 +96,8 @@ def support_storage(sizes: dict[str, Any], model: "KernelSVC") -> dict[str, Any]
 
 def codes_storage(rows: "CodedRows") -> dict[str, Any]:
     """Count the storage of rows of codes, in the smaller of two forms."""
-    basis, scale = rows.layout.basis, rows.layout.scale
+    basis = rows.layout.basis
+    scale = rows.layout.scale
     if basis is None:
         raise ValueError("rows are not coded for the low-rank form")
     stored = _held_codes((len(rows), rows.n_features), basis.shape[1], rows.codes_bytes)
@@ -129,7 +132,9 @@ def stored_rows(rows: Any) -> StoredForm:
     """Return the smallest form of rows of numbers: dense; CSR; and, where they have at most 256
     distinct values, these and packed codes, or the codes that are not zero as CSR with one byte
     each."""
-    (n, m), width, dtype = rows.shape, rows.dtype.itemsize, rows.dtype.name
+    n, m = rows.shape
+    width = rows.dtype.itemsize
+    dtype = rows.dtype.name
     n_nonzero = _count_nonzero(rows)
     forms = [StoredForm(n * m * width, f"dense {dtype}"), _csr(n, n_nonzero, width, dtype)]
     n_values = _count_distinct(rows, n_nonzero)
@@ -243,8 +248,9 @@ def map_gram(feature_map: Any, X: Any, y: Any) -> MapGram:
     encoded = fitted.transform(X)
 
     def products(others: Any) -> NDArray[np.float32]:
-        found = others @ encoded.T
-        return (found.toarray() if issparse(found) else found).astype(np.float32, copy=False)
+        product = others @ encoded.T
+        dense = product.toarray() if issparse(product) else product
+        return dense.astype(np.float32, copy=False)
 
     return MapGram(
         products(encoded),

@@ -43,14 +43,19 @@ def find(estimator: str) -> type[Any]:
             f"estimator {estimator}: importing {module_name} failed: {_text(error)}"
         ) from error
     try:
-        found = getattr(module, name)
+        named_class = getattr(module, name)
     except AttributeError:
-        hint = suggest(name, [known for known in dir(module) if not known.startswith("_")])
+        names = [attribute for attribute in dir(module) if not attribute.startswith("_")]
+        hint = suggest(name, names)
         raise ConfigError(f"estimator {estimator}: {module_name} has no {name!r}{hint}") from None
-    if not (isinstance(found, type) and callable(getattr(found, "fit", None))):
-        got = f"the class {name} without it" if isinstance(found, type) else type(found).__name__
+    if not (isinstance(named_class, type) and callable(getattr(named_class, "fit", None))):
+        got = (
+            f"the class {name} without it"
+            if isinstance(named_class, type)
+            else type(named_class).__name__
+        )
         raise ConfigError(f"estimator {estimator}: expected a class with the method fit, got {got}")
-    return found
+    return named_class
 
 
 def takes(estimator: str, parameter: str) -> bool:
@@ -77,7 +82,8 @@ def fit(model: Any, X: Any, y: NDArray, params: Mapping[str, Any]) -> None:
         model.fit(X, y)
         return
     order = stratified_order(y, 0)
-    held, rest = np.sort(order[::10]), np.sort(np.delete(order, np.s_[::10]))
+    held = np.sort(order[::10])
+    rest = np.sort(np.delete(order, np.s_[::10]))
     with catch_warnings(action="ignore"):  # versions differ in how they call the rows
         model.fit(X[rest], y[rest], eval_set=[(X[held], y[held])])
 
@@ -87,21 +93,22 @@ def problems(
 ) -> list[str]:
     """Return the mistakes in a row before anything is trained; ``solver`` says who trains."""
     try:
-        known = inspect.signature(find(estimator)).parameters
+        parameters = inspect.signature(find(estimator)).parameters
     except ConfigError as error:
         return [str(error)]
-    odd = [name for name in (*params, *searched) if name not in known]
-    if odd and not any(parameter.kind in _FREE for parameter in known.values()):
-        named = f" (known: {', '.join(known) or 'none'})"
+    odd = [name for name in (*params, *searched) if name not in parameters]
+    if odd and not any(parameter.kind in _FREE for parameter in parameters.values()):
+        names = f" (known: {', '.join(parameters) or 'none'})"
         return [
-            f"estimator {estimator}: unknown parameter {name!r}{suggest(name, known) or named}"
+            f"estimator {estimator}: unknown parameter {name!r}{suggest(name, parameters) or names}"
             for name in odd
         ]
     try:
         made = make(estimator, params)
     except Exception as error:
         return [f"estimator {estimator}: cannot be made: {_text(error)}"]
-    if missing := _missing(estimator, made, solver):
+    missing = _missing(estimator, made, solver)
+    if missing:
         return missing
     try:
         pickled_bytes(made)
@@ -119,11 +126,13 @@ def _missing(estimator: str, made: Any, solver: str) -> list[str]:
     needed = METHODS.get(solver, ("fit", "transform"))
     lacking = [name for name in needed if not callable(getattr(made, name, None))]
     if lacking:
-        uses = {
-            BY_ITSELF: "a row of classifiers fits and predicts",
-            "coded": "with solver: coded a row of maps fits and tabulates (solver: liblinear "
-            "transforms)",
-        }.get(solver, "a row of maps fits and transforms")
+        uses = "a row of maps fits and transforms"
+        if solver == BY_ITSELF:
+            uses = "a row of classifiers fits and predicts"
+        elif solver == "coded":
+            uses = (
+                "with solver: coded a row of maps fits and tabulates (solver: liblinear transforms)"
+            )
         return [f"estimator {estimator}: it has no {lacking[0]!r}; {uses}"]
     try:
         inspect.signature(made.fit).bind(None, None)
@@ -163,13 +172,13 @@ class ThirdPartyMap(FeatureMap):
 
 def labels(predicted: Any, n_samples: int, model: Any) -> NDArray:
     """Return predicted labels as an array; an InputError refuses other than one per sample."""
-    found = np.asarray(predicted)
-    if found.shape != (n_samples,):
+    y = np.asarray(predicted)
+    if y.shape != (n_samples,):
         raise InputError(
             f"{type(model).__name__}.predict: expected a label for each of {n_samples} samples, "
-            f"got an array of shape {found.shape}"
+            f"got an array of shape {y.shape}"
         )
-    return found
+    return y
 
 
 class _Sink:
@@ -200,7 +209,8 @@ def third_party_storage(train: Any, classifier: Any) -> dict[str, Any]:
     """Count the storage of a fitted classifier: the raw rows and the pickled classifier;
     classifiers of kmaps state their bytes."""
     stored = stored_rows(train)
-    if nbytes := getattr(classifier, "model_bytes_", None):
+    nbytes = getattr(classifier, "model_bytes_", None)
+    if nbytes:
         return counted(stored, None, 0, nbytes)
     named = replace(stored, form=f"{stored.form} + {PICKLED} model")
     return counted(named, None, 0, pickled_bytes(classifier))

@@ -55,14 +55,14 @@ class Tasks:
 def tasks_of(split: Split, classes: Sequence[str] = ()) -> Tasks:
     """Return a split's classes to be separated, or each of some classes from the rest; a
     ConfigError names a class that the dataset does not have."""
-    known = list(split.class_names)
+    names = list(split.class_names)
     for wanted in classes:
-        if wanted not in known:
-            hint = suggest(wanted, known)
+        if wanted not in names:
+            hint = suggest(wanted, names)
             raise ConfigError(f"classes: the dataset has no {wanted!r}{hint}")
     labels = [
         ((split.y_train == i).astype(np.int64), (split.y_test == i).astype(np.int64))
-        for i in map(known.index, classes)
+        for i in map(names.index, classes)
     ]
     judge = average_precision_score if classes else None
     both = labels or [(split.y_train, split.y_test)]
@@ -113,7 +113,8 @@ class Trials:
 
     def exact(self, kernel: str, C: float, timing: Timing) -> Tried:
         """Measure the exact kernel; return the columns of its record, and the predicted labels."""
-        tasks, measured = self.tasks, []
+        tasks = self.tasks
+        measured = []
         for y_train, y_test in tasks.labels:
             model = KernelSVC(kernel, C, solver="libsvm").fit(tasks.x_train, y_train)
             took = model.timings_
@@ -146,7 +147,8 @@ class Trials:
         draw = self._drawn(feature_map, timing)
 
         def paths(chosen: Places) -> list[Predict]:
-            x, encoded = self.tasks.x_train[chosen], draw.encoded[chosen]
+            x = self.tasks.x_train[chosen]
+            encoded = draw.encoded[chosen]
             return [
                 _path(draw.map, learner, x, encoded, y[chosen], self.tasks.output)
                 for y, _ in self.tasks.labels
@@ -170,7 +172,8 @@ class Trials:
     def _try(self, draw: Draw, learner: Mapping[str, Any], task: int, timing: Timing) -> Tried:
         y_train, y_test = self.tasks.labels[task]
         if learner["name"] == "dense":
-            used, (model, train_s) = draw.map, self._dense(draw, learner["C"], task, timing)
+            used = draw.map
+            model, train_s = self._dense(draw, learner["C"], task, timing)
         elif "keep" in learner:
             used, model, train_s = self._chosen(draw, learner, task, timing)
         else:
@@ -194,17 +197,21 @@ class Trials:
     def _chosen(
         self, draw: Draw, learner: Mapping[str, Any], task: int, timing: Timing
     ) -> tuple[Any, Any, float]:
-        C, keep = learner["C"], learner["keep"]
-        x_train, y_train = self.tasks.x_train, self.tasks.labels[task][0]
+        C = learner["C"]
+        keep = learner["keep"]
+        x_train = self.tasks.x_train
+        y_train = self.tasks.labels[task][0]
         if learner["name"] == "strongest":
             pilot, pilot_s = self._dense(draw, C, task, timing)
-            kept, choice_s = timing.seconds(lambda: _strongest(draw.map, pilot, keep))
+            chosen_map, choice_s = timing.seconds(lambda: _strongest(draw.map, pilot, keep))
         else:
             pilot_s = 0.0
-            kept, choice_s = timing.seconds(lambda: resample(draw.map, x_train, y_train, keep))
+            chosen_map, choice_s = timing.seconds(
+                lambda: resample(draw.map, x_train, y_train, keep)
+            )
         made = LEARNERS["dense"](C)
-        model, train_s = timing.seconds(lambda: made.fit(kept.transform(x_train), y_train))
-        return kept, model, pilot_s + choice_s + train_s
+        model, train_s = timing.seconds(lambda: made.fit(chosen_map.transform(x_train), y_train))
+        return chosen_map, model, pilot_s + choice_s + train_s
 
     def _drawn(self, feature_map: Any, timing: Timing) -> Draw:
         settings = type(feature_map), feature_map.get_params(deep=False)
@@ -235,13 +242,13 @@ def _path(
 
     def predict(grid: Sequence[float], train: Places, test: Places) -> Iterator[NDArray]:
         if name == "resampled":
-            kept = resample(feature_map, x[train], y[train], learner["keep"])
+            chosen_map = resample(feature_map, x[train], y[train], learner["keep"])
         for C in grid:
             if name == "strongest":
                 pilot = LEARNERS["dense"](C).fit(encoded[train], y[train])
-                kept = _strongest(feature_map, pilot, learner["keep"])
-            model = LEARNERS["dense"](C).fit(kept.transform(x[train]), y[train])
-            yield getattr(model, output)(kept.transform(x[test]))
+                chosen_map = _strongest(feature_map, pilot, learner["keep"])
+            model = LEARNERS["dense"](C).fit(chosen_map.transform(x[train]), y[train])
+            yield getattr(model, output)(chosen_map.transform(x[test]))
 
     return predict
 
@@ -259,8 +266,8 @@ def _choose(tasks: Tasks, paths: Callable[[Places], list[Predict]], folds: Folds
         of_task = paths(chosen)
 
         def predict(grid: Sequence[float], train: Places, test: Places) -> Iterator[NDArray]:
-            found = [list(path(grid, train, test)) for path in of_task]
-            yield from (np.column_stack(of_c) for of_c in zip(*found, strict=True))
+            by_task = [list(path(grid, train, test)) for path in of_task]
+            yield from (np.column_stack(of_c) for of_c in zip(*by_task, strict=True))
 
         return predict
 
@@ -269,8 +276,8 @@ def _choose(tasks: Tasks, paths: Callable[[Places], list[Predict]], folds: Folds
 
     def precisions(truth: Labels, values: NDArray) -> NDArray:
         labels = of_tasks[truth].T
-        found = [average_precision_score(*pair) for pair in zip(labels, values.T, strict=True)]
-        return np.array(found)
+        precisions = [average_precision_score(*pair) for pair in zip(labels, values.T, strict=True)]
+        return np.array(precisions)
 
     score = precisions if tasks.judge else right
     return cross_validate(
@@ -293,15 +300,18 @@ def _strongest(feature_map: Any, pilot: Any, keep: int) -> Any:
 def _score(tasks: Tasks, model: Any, encode: Callable, truth: Any, timing: Timing) -> Tried:
     """Return how well a model separates the test samples; time it, encoding included."""
     output = model.decision_function if tasks.judge else model.predict
-    found = timing.best("predict_s", lambda: output(encode(tasks.x_test)), _TIMED)
+    outputs = timing.best("predict_s", lambda: output(encode(tasks.x_test)), _TIMED)
     if tasks.judge:
-        return {"average_precision": float(tasks.judge(truth, found))}, None
-    return {"accuracy": float((found == truth).mean())}, found
+        return {"average_precision": float(tasks.judge(truth, outputs))}, None
+    return {"accuracy": float((outputs == truth).mean())}, outputs
 
 
 def _mean(measured: list[Tried]) -> Tried:
     """Return the means over the tasks; a single task's values stay as they are."""
     if len(measured) == 1:
         return measured[0]
-    columns = [of_task for of_task, _ in measured]
-    return {name: float(np.mean([one[name] for one in columns])) for name in columns[0]}, None
+    of_tasks = [columns for columns, _ in measured]
+    means = {}
+    for name in of_tasks[0]:
+        means[name] = float(np.mean([columns[name] for columns in of_tasks]))
+    return means, None

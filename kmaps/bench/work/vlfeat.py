@@ -31,21 +31,24 @@ def _expand(evaluate: Any, state: int, values: NDArray, out: NDArray) -> None:
 
     The type of a pointer to a function is part of the compiled code, so that nothing is cached.
     """
-    start, step = out.ctypes.data, out.strides[0]
+    start = out.ctypes.data
+    step = out.strides[0]
     for i in range(values.size):
         evaluate(state, start + i * step, 1, values[i])
 
 
 @cache
 def _library() -> ctypes.CDLL:
-    found = find_spec("cysift")
-    if found is None or found.origin is None:
+    module = find_spec("cysift")
+    if module is None or module.origin is None:
         raise ConfigError(
             "VLFeat is not installed; `pip install cython setuptools wheel`, then `pip install "
             "--no-build-isolation --no-deps cyvlfeat==0.2`, which compiles it (for x86-64)"
         )
-    library = ctypes.CDLL(found.origin)
-    size, double, number = ctypes.c_size_t, ctypes.c_double, ctypes.c_int
+    library = ctypes.CDLL(module.origin)
+    size = ctypes.c_size_t
+    double = ctypes.c_double
+    number = ctypes.c_int
     library.vl_homogeneouskernelmap_new.argtypes = [number, double, size, double, number]
     library.vl_homogeneouskernelmap_new.restype = size
     library.vl_homogeneouskernelmap_delete.argtypes = [size]
@@ -103,7 +106,8 @@ class VLFeatMap(TransformerMixin, BaseEstimator):
                 f"{_TOO_LARGE:g}, and gives zeros for others: scale the samples (normalize: l1)"
             )
         library = _library()
-        kernel, window = _KERNELS[self.kernel], _WINDOWS[self.window]
+        kernel = _KERNELS[self.kernel]
+        window = _WINDOWS[self.window]
         period = -1.0 if self.period is None else self.period
         made = library.vl_homogeneouskernelmap_new
         state = made(kernel, self.gamma, self.order, period, window)

@@ -36,7 +36,7 @@ class Windows:
 
     def of(self, shape: tuple[int, int]) -> Boxes:
         """Return the windows of an image of some shape (height, width)."""
-        found = [np.empty((0, 4), np.int64)]
+        boxes = [np.empty((0, 4), np.int64)]
         for ratio in self.ratios:
             height = self.smallest / min(1.0, ratio)
             while height <= shape[0] and height * ratio <= shape[1]:
@@ -46,9 +46,9 @@ class Windows:
                     for whole, side in zip(shape, sides, strict=True)
                 )
                 top, left = (grid.ravel() for grid in np.meshgrid(*starts, indexing="ij"))
-                found.append(np.column_stack([left, top, left + sides[1], top + sides[0]]))
+                boxes.append(np.column_stack([left, top, left + sides[1], top + sides[0]]))
                 height *= self.growth
-        return np.concatenate(found)
+        return np.concatenate(boxes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,36 +79,42 @@ class Curve:
 
 def overlaps(first: Boxes, second: Boxes) -> NDArray[np.float64]:
     """Return the intersection over the union of all pairs of boxes, shape (n, m)."""
-    a, b = first[:, None, :], second[None, :, :]
+    a = first[:, None, :]
+    b = second[None, :, :]
     sides = np.minimum(a[..., 2:], b[..., 2:]) - np.maximum(a[..., :2], b[..., :2])
     shared = np.maximum(sides, 0).prod(axis=2)
     areas = [(boxes[..., 2:] - boxes[..., :2]).prod(axis=2) for boxes in (a, b)]
     return shared / (areas[0] + areas[1] - shared)
 
 
-def suppress(found: Detections, overlap: float, most: int | None = None) -> Detections:
+def suppress(detections: Detections, overlap: float, most: int | None = None) -> Detections:
     """Drop each box that overlaps one with a better score by more than ``overlap``.
 
     Of the others the best ``most`` are kept, or all.
     """
-    left = np.argsort(-found.scores, kind="stable")
-    kept: list[int] = []
-    while len(left) and len(kept) != most:
-        best, others = left[0], left[1:]
-        kept.append(best)
-        left = others[overlaps(found.boxes[[best]], found.boxes[others])[0] <= overlap]
-    return Detections(found.boxes[kept], found.scores[kept])
+    left = np.argsort(-detections.scores, kind="stable")
+    survivors: list[int] = []
+    while len(left) and len(survivors) != most:
+        best = left[0]
+        others = left[1:]
+        survivors.append(best)
+        left = others[overlaps(detections.boxes[[best]], detections.boxes[others])[0] <= overlap]
+    return Detections(detections.boxes[survivors], detections.scores[survivors])
 
 
-def evaluate(found: Sequence[Detections], scenes: Sequence[Scene], name: str) -> Curve:
+def evaluate(
+    detections_of_scenes: Sequence[Detections], scenes: Sequence[Scene], name: str
+) -> Curve:
     """Compare detections with the objects of a class, by the rules of VOC 2007.
 
     From the best score down, a detection belongs to the object of its scene that it overlaps most.
     With an overlap of half or more it is right, unless that object was found before, which makes it
     wrong, or is difficult, which makes it not count; with less it is wrong.
     """
-    right, scores, n_objects = [], [], 0
-    for detections, scene in zip(found, scenes, strict=True):
+    right = []
+    scores = []
+    n_objects = 0
+    for detections, scene in zip(detections_of_scenes, scenes, strict=True):
         boxes, difficult = scene.of_class(name)
         n_objects += int((~difficult).sum())
         counted, verdicts = _judge(detections, boxes, difficult)
@@ -121,13 +127,15 @@ def evaluate(found: Sequence[Detections], scenes: Sequence[Scene], name: str) ->
 
 
 def _judge(
-    found: Detections, boxes: Boxes, difficult: NDArray[np.bool_]
+    detections: Detections, boxes: Boxes, difficult: NDArray[np.bool_]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return which detections of a scene count, and which are right."""
-    counted, right = np.ones(len(found.scores), bool), np.zeros(len(found.scores), bool)
+    counted = np.ones(len(detections.scores), bool)
+    right = np.zeros(len(detections.scores), bool)
     if len(boxes):
-        shared, taken = overlaps(found.boxes, boxes), np.zeros(len(boxes), bool)
-        for i in np.argsort(-found.scores, kind="stable"):
+        shared = overlaps(detections.boxes, boxes)
+        taken = np.zeros(len(boxes), bool)
+        for i in np.argsort(-detections.scores, kind="stable"):
             nearest = shared[i].argmax()
             if shared[i, nearest] < OVERLAP:
                 continue
@@ -151,7 +159,8 @@ def training_windows(
     the candidates that overlap no object of these classes by more than 0.3.
     """
     rng = np.random.default_rng(0)
-    vectors, labels = [], []
+    vectors = []
+    labels = []
     for scene in scenes:
         image = load_image(scene.path, 255, None)
         of_class = [scene.of_class(name) for name in names]
@@ -172,7 +181,8 @@ def training_windows(
         vectors.append(describe_windows(feature, image, here))
         vectors.append(describe_windows(feature, flipped, mirrored))
         labels += [np.zeros(len(drawn), np.int64), own, own]
-    X, y = np.concatenate(vectors), np.concatenate(labels)
+    X = np.concatenate(vectors)
+    y = np.concatenate(labels)
     for label, name in enumerate(names, 1):
         if not (y == label).any():
             raise DataError(f"no training image has an object of the class {name!r}")
@@ -202,7 +212,7 @@ def detect(
     ``before`` is a stage before the model, and how many windows of a scene it leaves: those that it
     scores best. For the others see :func:`suppress`.
     """
-    found = []
+    detections = []
     for scene in scenes:
         image = load_image(scene.path, 255, None)
         boxes = windows.of(image.shape)
@@ -212,7 +222,8 @@ def detect(
             if before is not None:
                 stage, n_left = before
                 left = np.argsort(-stage.decision_function(vectors), kind="stable")[:n_left]
-                boxes, vectors = boxes[left], vectors[left]
+                boxes = boxes[left]
+                vectors = vectors[left]
             scores = np.asarray(model.decision_function(vectors))
-        found.append(suppress(Detections(boxes, scores.astype(float)), overlap, most))
-    return found
+        detections.append(suppress(Detections(boxes, scores.astype(float)), overlap, most))
+    return detections

@@ -39,12 +39,12 @@ class Candidates:
 
     def average_precision(self, name: str, scores: NDArray) -> float:
         """Return the average precision of the scores of windows for a class."""
-        parts = np.split(scores, np.cumsum([len(boxes) for boxes in self.boxes])[:-1])
-        found = [
-            suppress(Detections(boxes, part), 0.3)
-            for boxes, part in zip(self.boxes, parts, strict=True)
+        ends = np.cumsum([len(boxes) for boxes in self.boxes])
+        detections = [
+            suppress(Detections(boxes, scene_scores), 0.3)
+            for boxes, scene_scores in zip(self.boxes, np.split(scores, ends[:-1]), strict=True)
         ]
-        return evaluate(found, self.scenes, name).average_precision()
+        return evaluate(detections, self.scenes, name).average_precision()
 
 
 def load_windows(
@@ -80,17 +80,18 @@ def load_windows(
     if "linear" in protocol:
         before = make_pipeline(normalizing, _linear()).fit(*of_any_class), protocol["linear"]
     most = protocol["candidates"]
-    found = detect(test, feature, windows, additive, overlap=_ALIKE, most=most, before=before)
-    kept = [detections.boxes for detections in found]
+    detections = detect(test, feature, windows, additive, overlap=_ALIKE, most=most, before=before)
+    candidates = Candidates(test, [of_scene.boxes for of_scene in detections])
     described = [
         describe_windows(feature, load_image(scene.path, 255, None), boxes)
-        for scene, boxes in zip(test, kept, strict=True)
+        for scene, boxes in zip(test, candidates.boxes, strict=True)
     ]
     labels = [((y == i).astype(np.int64), name) for i, name in enumerate(classes, 1)]
-    x_train, x_test = normalized(x_train), normalized(np.concatenate(described))
+    x_train = normalized(x_train)
+    x_test = normalized(np.concatenate(described))
     n_train, n_features = x_train.shape
     sizes = {"n_train": n_train, "n_test": len(x_test), "n_features": n_features, "n_skipped": 0}
-    return Tasks(x_train, x_test, labels, Candidates(test, kept).average_precision, sizes)
+    return Tasks(x_train, x_test, labels, candidates.average_precision, sizes)
 
 
 def _linear() -> LiblinearSVC:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kmaps.bench.report.front import COSTS, Point, front, points_of
+from kmaps.bench.report.front import COSTS, FrontPoint, front, points_of
 from tests.bench.sample_records import again, record
 
 COLUMNS = {"fit_s": 0.5, "encode_s": 0.5, "convert_s": 1.0, "predict_s": 0.25, "peak_bytes": 3e6}
@@ -27,7 +27,7 @@ def test_a_point_has_the_means_in_printed_units():
 
 def points(*pairs, **columns):
     values = [{"time": time, "accuracy": accuracy} for time, accuracy in pairs]
-    return [Point("", str(i), "", "", value, **columns) for i, value in enumerate(values)]
+    return [FrontPoint("", str(i), "", "", value, **columns) for i, value in enumerate(values)]
 
 
 def test_the_front_is_what_comparing_all_pairs_leaves():

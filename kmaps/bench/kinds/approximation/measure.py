@@ -1,6 +1,6 @@
 """Approximations: how near the inner products of maps are to a kernel; no dataset, no learner."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -47,14 +47,15 @@ class Approximation(Experiment):
             raise ValueError("figures: outputs cannot fit third-party maps; leave it out")
         for text in self.ranges:
             span = parse_range(text)
-            known = (
-                STATIONARY if isinstance(span, Span) and span.of == "differences" else HOMOGENEOUS
-            )
-            odd = [kernel for kernel in self.kernels if kernel not in known]
+            kind = "homogeneous"
+            kernels: Collection[str] = HOMOGENEOUS
+            if isinstance(span, Span) and span.variable == "differences":
+                kind = "stationary"
+                kernels = STATIONARY
+            odd = [kernel for kernel in self.kernels if kernel not in kernels]
             if odd:
-                kind = "stationary" if known is STATIONARY else "homogeneous"
                 raise ValueError(
-                    f"range {text!r} is for {kind} kernels ({', '.join(known)}), "
+                    f"range {text!r} is for {kind} kernels ({', '.join(kernels)}), "
                     f"and {odd[0]!r} is none of them"
                 )
         return self
@@ -112,7 +113,7 @@ def _options(experiment: Approximation, text: str, kernel: str) -> dict[str, Any
         shared = experiment.model_dump(include={"fit_range", "integers", "relative"})
         return {"range": text, **shared, **own}
     options = {"range": text, "relative": experiment.relative}
-    if span.of == "differences":
+    if span.variable == "differences":
         options |= {"inputs": experiment.inputs, "sigma": experiment.sigma, "levels": span.levels}
     return options | own
 
@@ -124,7 +125,7 @@ def _setting(experiment: Approximation, text: str) -> str:
         return f"x, y in {span}{relative}"
     inputs = f", {experiment.inputs} inputs" if experiment.inputs > 1 else ""
     levels = f" ({span.levels} levels)" if span.levels else ""
-    return f"{span.of} {span.low:g}:{span.high:g}{levels}{inputs}{relative}"
+    return f"{span.variable} {span.low:g}:{span.high:g}{levels}{inputs}{relative}"
 
 
 def _rows(experiment: Approximation) -> Iterator[tuple[Row, str]]:

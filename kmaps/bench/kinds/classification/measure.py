@@ -96,10 +96,10 @@ class Tuning(fields.Model):
 
     @validator(mode="before")
     @classmethod
-    def _from_number(cls, given: Any) -> Any:
-        if isinstance(given, dict):
-            return given
-        return {"grid": given if given in fields.RULES else [given]}
+    def _from_number(cls, value: Any) -> Any:
+        if isinstance(value, dict):
+            return value
+        return {"grid": value if value in fields.RULES else [value]}
 
     @validator(mode="after")
     def _enough(self) -> "Tuning":
@@ -123,10 +123,10 @@ class Tuning(fields.Model):
     @property
     def of_cell(self) -> dict[str, Any]:
         """The choice as cells have it: without a choice there are no folds and no samples."""
-        given = dict(self)  # no dump: pydantic would warn of auto in the place of a list
+        choice = dict(self)  # no dump: pydantic would warn of auto in the place of a list
         if self._is_given:
-            return {name: given[name] for name in ("grid", "unit_norm")}
-        return defaults.in_keys(defaults.OF_C, given)
+            return {name: choice[name] for name in ("grid", "unit_norm")}
+        return defaults.in_keys(defaults.OF_C, choice)
 
 
 class Classification(fields.OnSamples):
@@ -187,8 +187,7 @@ class ClassificationKind(SampledKind):
 
     def cells(self, experiment: Classification) -> list[Cell]:
         """Return the cells of an experiment in the order they run."""
-        of_experiment = list(_rows(experiment))
-        of_solver = experiment.learner.settings
+        rows_and_kernels = list(_rows(experiment))
         return [
             Cell(
                 **experiment.cell_fields,
@@ -196,18 +195,18 @@ class ClassificationKind(SampledKind):
                 kernel=kernel,
                 split=split,
                 reduction=reduction,
-                settings={k: v for k, v in of_solver(row.solver).items() if k not in row.learner},
+                settings=_settings(experiment.learner, row),
                 C=experiment.C.of_row(row.learner.get("C")),
             )
             for split in range(experiment.splits)
             for reduction in experiment.reductions
-            for row, kernel in of_experiment
+            for row, kernel in rows_and_kernels
         ]
 
     def with_C(self, cell: Cell, C: float | None, searched: dict[str, Any] | None = None) -> Cell:
         """Return a cell that is measured with a given C and search, and chooses none."""
-        given = cell.C if C is None else {"grid": [C], "unit_norm": cell.C["unit_norm"]}
-        return replace(cell, C=given, chosen={"C": C, "search_chosen": searched})
+        choice = cell.C if C is None else {"grid": [C], "unit_norm": cell.C["unit_norm"]}
+        return replace(cell, C=choice, chosen={"C": C, "search_chosen": searched})
 
     def warm_up(self, cell: Cell, shared: Any) -> None:
         """Compile and load all that a cell needs, along the path of its measurement."""
@@ -220,7 +219,8 @@ class ClassificationKind(SampledKind):
         """Measure one cell, on what :meth:`set_up` returned for its batch."""
         from kmaps.bench.work.classify import evaluate
 
-        spec, shared = _spec(cell), _scaled(cell, shared)
+        spec = _spec(cell)
+        shared = _scaled(cell, shared)
         choice = cell.chosen
         if not choice:
             with timing.timed("cv_s"):
@@ -237,18 +237,27 @@ def _choose(spec: Any, cell: Cell, split: Any) -> dict[str, Any]:
     """Return the columns of the values that are chosen on the training samples of a split."""
     from kmaps.bench.work.classify import Choosing, choose_c
 
-    given = {name: value for name, value in cell.C.items() if name != "chosen_on"}
-    choosing = Choosing(seed=cell.choice_seed, **given)
+    settings = {name: value for name, value in cell.C.items() if name != "chosen_on"}
+    choosing = Choosing(seed=cell.choice_seed, **settings)
     training = split.x_train, split.y_train, split.groups_train
-    if parameters := cell.row.learner.get("search"):
-        from kmaps.bench.work.search import search  # few rows need it
+    parameters = cell.row.learner.get("search")
+    if not parameters:
+        choice = choose_c(spec, choosing, *training)
+        return {**choice_columns(choice), **dict.fromkeys(SEARCH)}
+    from kmaps.bench.work.search import search  # few rows need it
 
-        choice, *searched = search(spec, parameters, choosing, *training)
-        return {**choice_columns(choice), **dict(zip(SEARCH, searched, strict=True))}
-    return {**choice_columns(choose_c(spec, choosing, *training)), **dict.fromkeys(SEARCH)}
+    choice, *searched = search(spec, parameters, choosing, *training)
+    return {**choice_columns(choice), **dict(zip(SEARCH, searched, strict=True))}
+
+
+def _settings(learner: LearnerSettings, row: Row) -> dict[str, Any]:
+    """Return the settings of a row's solver, but for those that the row has itself."""
+    settings = learner.settings(row.solver)
+    return {name: value for name, value in settings.items() if name not in row.learner}
 
 
 def _rows(experiment: Classification) -> Iterator[tuple[Row, str]]:
+    """Yield the rows of an experiment, each with its kernel, or ``""`` where it has none."""
     kernels = experiment.kernels
     solvers = {
         "linear": "liblinear",
@@ -296,8 +305,8 @@ def _spec(cell: Cell) -> Any:
 
     settings = dict(cell.settings)
     if cell.row.solver == "coded":
-        apart = ("normalize", "search", "C")
-        learner = {key: value for key, value in cell.row.learner.items() if key not in apart}
+        row_settings = ("normalize", "search", "C")
+        learner = {key: value for key, value in cell.row.learner.items() if key not in row_settings}
         settings |= {"form": fields.AUTO, **learner}
     return ModelSpec(
         method=cell.row.method,

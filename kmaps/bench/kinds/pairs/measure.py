@@ -118,15 +118,17 @@ class PairsKind(SampledKind):
 
     def draw_splits(self, cells: Iterable[Cell]) -> None:
         """Draw every split of some cells, to see whether there are so many samples."""
-        if of_data := [cell for cell in cells if cell.dataset]:
-            super().draw_splits(of_data)
+        on_dataset = [cell for cell in cells if cell.dataset]
+        if on_dataset:
+            super().draw_splits(on_dataset)
 
     def prepare(
         self, cells: Iterable[Cell], *, skip_bad: bool = False, progress: Report | None = None
     ) -> None:
         """Check and make, once for all cells, what each would otherwise fail on or make again."""
-        if of_data := [cell for cell in cells if cell.dataset]:
-            super().prepare(of_data, skip_bad=skip_bad, progress=progress)
+        on_dataset = [cell for cell in cells if cell.dataset]
+        if on_dataset:
+            super().prepare(on_dataset, skip_bad=skip_bad, progress=progress)
 
     def set_up(self, cell: Cell, *, skip_bad: bool = False) -> Any:
         """Return what the cells of one batch share."""
@@ -140,15 +142,17 @@ class PairsKind(SampledKind):
         """Measure one cell, on what :meth:`set_up` returned for its batch."""
         from kmaps.bench.work.pairs import drawn_columns, pair_errors
 
-        options, params = cell.options, cell.row.all_params
-        columns, n_features = options["columns"], shared.x_train.shape[1]
+        options = cell.options
+        params = cell.row.all_params
+        columns = options["columns"]
+        n_features = shared.x_train.shape[1]
         if columns is not None and columns > n_features:
             raise ConfigError(f"columns: {columns}, but X has {n_features} features; choose fewer")
         drawn = drawn_columns(n_features, columns, cell.split)
         make = partial(make_map, cell.row.method, params=params)
         samples = shared.x_train[:, drawn], shared.x_test[:, drawn]
-        found = pair_errors(make, cell.kernel, options["sigma"], *samples)
-        columns = {name: found[name] for name in self.shown.fills if name in found}
+        errors = pair_errors(make, cell.kernel, options["sigma"], *samples)
+        columns = {name: errors[name] for name in self.shown.fills if name in errors}
         return Measured({**columns, **shared.sizes})
 
 

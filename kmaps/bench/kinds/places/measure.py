@@ -73,10 +73,12 @@ class PlacesKind(Kind):
         shares = []
         for i, row in enumerate(rows):
             image = image_of(dataset, row, options["longest"])[0]
-            found = placed(image, cell.row.method, options["patch"], options["step"])
-            shares.append(found.important)
+            patches = placed(image, cell.row.method, options["patch"], options["step"])
+            shares.append(patches.important)
             if i < options["shown"]:
-                arrays |= {f"image{i}": image, f"along{i}": found.along, f"within{i}": found.within}
+                arrays[f"image{i}"] = image
+                arrays[f"along{i}"] = patches.along
+                arrays[f"within{i}"] = patches.within
         arrays["important"] = np.array(shares)  # figures need arrays of every cell
         return Measured({"important": float(np.mean(shares)), "n_train": len(rows)}, arrays)
 

@@ -56,8 +56,8 @@ class RandomFeaturesKind(SampledKind):
         n = cell.options["draws"]
         first = n * (cell.split or 0)
         draws = range(first, first + n)  # every split has other draws
-        found = random_errors(made, cell.kernel, shared.x_train, shared.x_test, draws)
-        return Measured({**found, **shared.sizes})
+        errors = random_errors(made, cell.kernel, shared.x_train, shared.x_test, draws)
+        return Measured({**errors, **shared.sizes})
 
 
 KIND = RandomFeaturesKind()

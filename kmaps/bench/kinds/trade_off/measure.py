@@ -186,7 +186,10 @@ def _choosing(C: float | str, samples: int | None) -> dict[str, Any]:
     """Return how the C of a cell is chosen; nothing where it is given."""
     if C != fields.AUTO:
         return {}
-    return {"grid": fields.AUTO, "folds": _FOLDS} | ({"samples": samples} if samples else {})
+    choice = {"grid": fields.AUTO, "folds": _FOLDS}
+    if samples:
+        choice["samples"] = samples
+    return choice
 
 
 def _choose(cell: Cell, trials: Any, timing: Timing) -> dict[str, Any]:
