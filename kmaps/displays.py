@@ -1,5 +1,6 @@
 """Displays, in scikit-learn's sense: functions of models and errors of maps, drawn into axes."""
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -25,6 +26,10 @@ class FunctionDisplay:
         The levels of the feature, ascending.
     values : ndarray, shape (L, P)
         What each level adds to each of the P columns of scores.
+    columns : sequence of str, optional
+        The names of the columns of scores, for a legend of two or more.
+    samples : ndarray, shape (n,), optional
+        Values of the feature: the function is drawn where they lie, above their density.
 
     Attributes
     ----------
@@ -44,13 +49,24 @@ class FunctionDisplay:
     'x0'
     """
 
-    def __init__(self, name: str, levels: NDArray, values: NDArray) -> None:
+    def __init__(
+        self,
+        name: str,
+        levels: NDArray,
+        values: NDArray,
+        columns: Sequence[str] | None = None,
+        samples: NDArray | None = None,
+    ) -> None:
         self.name = name
         self.levels = levels
         self.values = values
+        self.columns = columns
+        self.samples = samples
 
     @classmethod
-    def from_estimator(cls, model: Any, feature: int | str, *, ax: Any = None) -> Self:
+    def from_estimator(
+        cls, model: Any, feature: int | str, *, X: Any = None, ax: Any = None
+    ) -> Self:
         """Draw the function of a feature of a fitted model.
 
         Parameters
@@ -59,6 +75,9 @@ class FunctionDisplay:
             A fitted model with ``function(feature)``.
         feature : int or str
             The number of the feature or its name.
+        X : array-like or sparse matrix, shape (n, d), optional
+            Samples: the function is drawn where their values lie, above their density. By default
+            it is drawn on all levels, which other features may share.
         ax : matplotlib.axes.Axes, optional
             The axes to draw into; by default new ones.
 
@@ -67,7 +86,8 @@ class FunctionDisplay:
         FunctionDisplay
             The display, drawn.
         """
-        return cls(*model.function(feature)).plot(ax)
+        samples = None if X is None else model.feature_values(X, feature)
+        return cls(*model.function(feature), model.score_names, samples).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the function.
@@ -83,7 +103,22 @@ class FunctionDisplay:
             The display itself, with the axes as ``ax_``.
         """
         self.ax_ = _axes(ax)
-        self.ax_.plot(self.levels, self.values, drawstyle="steps-mid")
+        levels, values = self.levels, self.values
+        if self.samples is not None:
+            inside = (levels >= self.samples.min()) & (levels <= self.samples.max())
+            nearest = np.abs(levels[:, None] - [self.samples.min(), self.samples.max()])
+            inside[nearest.argmin(axis=0)] = True
+            levels = levels[inside]
+            values = values[inside]
+            density = self.ax_.twinx()
+            density.hist(self.samples, 40, color="0.85", zorder=-1)
+            density.set_yticks([])
+            self.ax_.set_zorder(density.get_zorder() + 1)
+            self.ax_.patch.set_visible(False)
+        lines = self.ax_.plot(levels, values, drawstyle="steps-mid")
+        if self.columns is not None and len(lines) > 1:
+            texts = [text.replace("$", r"\$") for text in self.columns]
+            self.ax_.legend(lines, texts, fontsize="small")
         self.ax_.axhline(0, color="0.6", linewidth=0.8, zorder=0)
         self.ax_.set(xlabel=self.name.replace("$", r"\$"), ylabel="part of the score")
         return self

@@ -7,10 +7,13 @@ import shutil
 import subprocess
 
 import numpy as np
+import pandas as pd
 import pytest
+from matplotlib import pyplot as plt
 
 from kmaps import CodedSVC, CodedSVR
 from kmaps.models import explanation
+from kmaps.svm.normalization import Normalization
 
 RNG = np.random.default_rng(0)
 X = RNG.random((90, 6)).astype(np.float32)
@@ -71,6 +74,48 @@ def test_a_browser_draws_it_and_computes_the_scores(tmp_path):
     scores = json.loads(html.unescape(re.search(r'data-scores="(.*?)"', drawn)[1]))
     np.testing.assert_allclose(scores, model.decision_function(X[[4, 9]]), atol=1e-6)
     said = float(re.search(r'<output id="score">(.*?)</output>', drawn)[1])
-    assert said == pytest.approx(model.decision_function(X[4:5])[0, 0], abs=1e-6)
+    # The row is shown by the scores of its predicted class.
+    assert said == pytest.approx(model.decision_function(X[4:5]).max(), rel=1e-3)
+    assert f"x0 = {X[4, 0]:.4g}" in drawn
     assert drawn.count('class="curve"') == 4
     assert drawn.count("<figcaption>") == 4
+
+
+def test_a_row_has_its_own_values_its_class_and_its_probability():
+    wide = np.c_[X.astype(np.float64) * [1000, 1, 1, 1, 1, 1], 2 * X[:, :1]]
+    model = CodedSVC("chi2", probability=True, level_ranges="shared").fit(wide, Y)
+    data = data_of(explanation(model, pd.DataFrame(wide), rows=[4, 9], n_features=7))
+    order = np.argsort(-model.importance_, kind="stable")
+    for row in data["rows"]:
+        assert row["values"] == wide[row["number"], order].tolist()
+        sample = wide[[row["number"]]]
+        assert row["predicted"] == str(model.predict(sample)[0])
+        assert data["columns"][row["column"]] == row["predicted"]
+        assert row["probability"] == model.predict_proba(sample).max()
+    levels = [
+        feature["levels"][n] for feature, n in zip(data["features"], row["levels"], strict=True)
+    ]
+    assert levels != row["values"]
+
+
+def test_a_page_on_a_normalised_model_is_in_the_units_of_the_samples():
+    scale = Normalization.learnt("min-max", 1000 * X.min(axis=0), 1000 * X.max(axis=0))
+    model = CodedSVC("chi2").fit(scale.of(1000 * X), Y)
+    model.normalization_ = scale
+    data = data_of(explanation(model, 1000 * X, n_features=6))
+    for feature, value in zip(data["features"], data["rows"][0]["values"], strict=True):
+        assert min(feature["levels"]) <= value <= max(feature["levels"])
+        assert max(feature["levels"]) > 900
+    assert data["rows"][0]["predicted"] == str(model.predict(1000 * X[:1])[0])
+
+
+def test_a_function_is_drawn_where_data_lie_with_a_legend():
+    wide = X * np.array([1000, 1, 1, 1, 1, 1])
+    model = CodedSVC("chi2", level_ranges="shared").fit(wide, Y)
+    with plt.rc_context({"backend": "agg"}):
+        axes = model.plot_function(1, X=wide).ax_
+        binary = CodedSVC("chi2").fit(X, Y > 0).plot_function("x1").ax_
+        plt.close("all")
+    assert max(line.get_xdata().max() for line in axes.lines[:3]) < 2
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["0", "1", "2"]
+    assert binary.get_legend() is None

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -350,13 +351,44 @@ class CodedEstimator(Learner):
         check_is_fitted(self)
         return self.model_.baseline
 
-    def plot_function(self, feature: int | str, *, ax: Any = None) -> "FunctionDisplay":
+    @property
+    def score_names(self) -> list[str]:
+        """The names of the columns of scores: classes, pairs of them, or the prediction."""
+        return ["the prediction"]
+
+    def feature_values(self, X: ArrayLike, feature: int | str) -> NDArray:
+        """Return the values of a feature as its function takes them.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix, shape (n, d)
+            Samples, as :meth:`check_samples` takes them.
+        feature : int or str
+            The feature's number, from 0 on, or its name.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            The values; of codes, their levels.
+        """
+        number = self._feature_number(feature)
+        samples = self.check_samples(X)[:, [number]]
+        values = samples.toarray()[:, 0] if issparse(samples) else samples[:, 0]
+        if self.model_.ends is None:
+            return self.model_.levels[number if len(self.model_.levels) > 1 else 0][values]
+        return values
+
+    def plot_function(
+        self, feature: int | str, *, X: ArrayLike | None = None, ax: Any = None
+    ) -> "FunctionDisplay":
         """Draw the function that a feature adds to the scores, by default in new axes.
 
         Parameters
         ----------
         feature : int or str
             The feature's number, from 0 on, or its name.
+        X : array-like or sparse matrix, shape (n, d), optional
+            Samples: the function is drawn where their values lie, above their density.
         ax : matplotlib.axes.Axes, optional
             The axes to draw in. By default they are new.
 
@@ -367,7 +399,7 @@ class CodedEstimator(Learner):
         """
         from kmaps.displays import FunctionDisplay
 
-        return FunctionDisplay.from_estimator(self, feature, ax=ax)
+        return FunctionDisplay.from_estimator(self, feature, X=X, ax=ax)
 
     def function(self, feature: int | str) -> FeatureFunction:
         """Return the function that a feature adds to the scores, on its levels.
@@ -399,13 +431,18 @@ class CodedEstimator(Learner):
         True
         """
         check_is_fitted(self)
-        names = self._feature_names()
+        number = self._feature_number(feature)
+        return function_of(self.model_, number, self._feature_names()[number])
+
+    def _feature_number(self, feature: int | str) -> int:
+        """Return the number of a feature; refuse an unknown one."""
         if isinstance(feature, str):
+            names = self._feature_names()
             if feature not in names:
                 raise ConfigError(f"feature={feature!r}: no such feature{suggest(feature, names)}")
-            feature = names.index(feature)
+            return names.index(feature)
         check_whole("feature", feature, 0, self.n_features_in_ - 1)
-        return function_of(self.model_, int(feature), names[feature])
+        return int(feature)
 
     def _feature_names(self) -> list[str]:
         given = vars(self).get("feature_names_in_")

@@ -24,7 +24,14 @@ from kmaps.svm.learner import input_errors
 from kmaps.svm.losses import Floats
 from kmaps.svm.model_file import ModelFile
 from kmaps.svm.probabilities import ProbabilisticClassifier
-from kmaps.svm.reduction import Labels, Places, check_sample_weight, count_problems, read_curves
+from kmaps.svm.reduction import (
+    Labels,
+    Places,
+    check_sample_weight,
+    class_pairs,
+    count_problems,
+    read_curves,
+)
 from kmaps.validation import validate_data
 
 _FIXED = ("map", "penalty", "multiclass")
@@ -183,6 +190,15 @@ class StreamedClassifier(CodedEstimator, ProbabilisticClassifier):
                 "partial_fit, which needs one of every class; pass more samples at once"
             )
         return Seen(codes, levels, known, labels, weights, fixed)
+
+    @property
+    def score_names(self) -> list[str]:
+        """The names of the columns of scores: of classes, or of pairs of them."""
+        names = [str(label) for label in self.classes_]
+        return [
+            names[positive] if negative is None else f"{names[positive]} against {names[negative]}"
+            for positive, negative in class_pairs(len(names), self.multiclass)
+        ]
 
     def _own_arrays(self) -> dict[str, NDArray]:
         curves = self._probabilities
