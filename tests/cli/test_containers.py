@@ -37,6 +37,10 @@ class Container:
 
     def run(self, arguments: list[str], user: str = "nobody") -> subprocess.CompletedProcess:
         """Run `kmaps` as a user, without a home."""
+        return self.python("-m", "kmaps", *arguments, user=user)
+
+    def python(self, *arguments: str, user: str = "nobody") -> subprocess.CompletedProcess:
+        """Run Python as a user, without a home."""
         environment = {
             "PATH": os.environ["PATH"],
             "PYTHONPATH": str(self.folder / "site"),
@@ -47,7 +51,7 @@ class Container:
         }
         before = NOBODY if user == "nobody" else []
         return subprocess.run(
-            [*before, sys.executable, "-m", "kmaps", *arguments],
+            [*before, sys.executable, *arguments],
             cwd=self.folder / "data",
             env=environment,
             capture_output=True,
@@ -68,22 +72,24 @@ def container():
 
 
 TRAIN = ["train", "X.npy", "m.npz", "--labels", "y.npy", "--force"]
+LOOP = """
+from kmaps._loops.newton import _logistic
+_logistic(0.5)
+print(sum(_logistic.stats.cache_hits.values()))
+"""
 
 
-def test_loops_compiled_in_the_image_are_used_by_a_user_who_cannot_write_there(container):
-    assert container.run(TRAIN, "root").returncode == 0
-    (container.folder / "data" / "m.npz").unlink()
-    done = container.run(TRAIN)
-    assert done.returncode == 0, done.stderr
-    assert "compiling" not in done.stderr
-    assert done.stderr.count("\n") == 1
+def test_a_loop_compiled_in_the_image_is_used_by_a_user_who_cannot_write_there(container):
+    assert container.python("-c", LOOP, user="root").stdout == "0\n"
+    done = container.python("-c", LOOP)
+    assert done.stdout == "1\n", done.stderr
     assert "NUMBA_CACHE_DIR" in done.stderr
     # Another user's folder of this name is not trusted.
     [cache] = (container.folder / "tmp").glob("kmaps-numba-65534")
     shutil.rmtree(cache)
     cache.mkdir(mode=0o777)
-    again = container.run(TRAIN)
-    assert again.returncode == 0, again.stderr
+    again = container.python("-c", LOOP)
+    assert again.stdout == "0\n", again.stderr
     assert not list(cache.iterdir())
 
 
@@ -106,3 +112,4 @@ def test_the_recipe_of_the_page(container):
     for arguments in (TRAIN, ["info", "m.npz"], ["explain", "m.npz"]):
         done = container.run(arguments)
         assert done.returncode == 0, done.stderr
+        assert "compiling" not in done.stderr

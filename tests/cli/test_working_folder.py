@@ -19,7 +19,7 @@ REPRODUCE = "reproduce lac-figure3-toy --preset small"
 
 @pytest.mark.parametrize(
     "commands",
-    [(RUN, TIME), pytest.param((CLUSTER, RECOMMEND, REPRODUCE), marks=pytest.mark.slow)],
+    [(RUN,), pytest.param((RUN, TIME, CLUSTER, RECOMMEND, REPRODUCE), marks=pytest.mark.slow)],
 )
 def test_no_command_executes_a_python_file_of_its_folder(tmp_path, commands):
     for name in NAMES:
