@@ -5,7 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -43,20 +43,32 @@ def follow(recipe: tuple[str, str, str, str], source: Path) -> None:
     path.write_text(before.replace(anchor, there))
 
 
-def copy_project(target: Path) -> None:
-    """Copy the project, without what git ignores; what is compiled stays valid in a copy."""
-    ignored = shutil.ignore_patterns(
+def copy_project(target: Path, runs: Container[str] | None = None) -> None:
+    """Copy the project, without what git ignores; what is compiled stays valid in a copy.
+
+    Of the published runs only those in ``runs`` are copied, if it is given.
+    """
+    unneeded = shutil.ignore_patterns(
         *(".git", ".venv*", "build", "dist", "runs", "*.egg-info", ".*_cache"),
         *("node_modules", "_build", "*.pyc.*", "*.tmp.*"),  # unfinished files: x.pyc.1, x.tmp.1
     )
+
+    def ignored(folder: str, names: list[str]) -> set[str]:
+        left_out = set(unneeded(folder, names))
+        if runs is not None and Path(folder) == ROOT / "results":
+            left_out |= {name for name in names if name not in runs and "." not in name}
+        return left_out
+
     shutil.copytree(ROOT, target, ignore=ignored)
 
 
 @contextmanager
-def changed_package(folder: Path) -> Iterator[Callable[..., Done]]:
+def changed_package(
+    folder: Path, runs: Container[str] | None = None
+) -> Iterator[Callable[..., Done]]:
     """Copy the project into a folder, follow the recipes there; yield `kmaps` of it."""
     source = folder / "source"
-    copy_project(source)
+    copy_project(source, runs)
     for recipe in RECIPES:
         follow(recipe, source)
     with kmaps_with(folder, {"PYTHONPATH": str(source)}) as run:

@@ -90,7 +90,7 @@ def data_dir(mirror, tmp_path_factory) -> Path:
 def changed(tmp_path_factory):
     """`kmaps` of a copy of the package with a map and a kind more, and the folder it runs in."""
     folder = tmp_path_factory.mktemp("changed")
-    with changed_package(folder) as kmaps:
+    with changed_package(folder, runs=("lac-figure3-toy", "annfm-table3-grid")) as kmaps:
         yield kmaps, folder
 
 

@@ -19,6 +19,15 @@ C: 1
 """
 [EXPERIMENT] = (text for path, *_, text in RECIPES if path == "experiments/long.yaml")
 N_CELLS = 8
+EVERY_CHANGE = (
+    "layers",
+    "capabilities",
+    "missing",
+    "schema",
+    "generated",
+    "packaging",
+)
+NEW_TESTS = [path for path, *_ in RECIPES if path.startswith("tests/")]
 
 
 def test_a_map_is_one_file_one_line_and_one_entry_of_an_experiment(changed):
@@ -104,19 +113,14 @@ def test_a_kind_is_one_folder_one_line_and_one_yaml(changed):
 
 def test_what_every_change_may_break_passes_with_the_recipes(changed):
     source = changed[1] / "source"
-    run_in(source, "tools/generate.py", "--without-runs")
-    run_in(
-        source,
-        *("-m", "pytest", "-q", "-p", "no:cacheprovider"),
-        *("tests/test_layers.py", "tests/test_capabilities.py", "tests/test_missing.py"),
-        *("tests/test_schema.py", "tests/test_generated.py", "tests/test_packaging.py"),
-        *("tests/maps/test_power.py", "tests/cli/test_outputs.py"),
-        "tests/bench/kinds/test_lengths.py",
-        *("--deselect", "tests/test_generated.py::test_pages_are_what_their_records_give"),
-    )
+    run_in(source, "tools/generate.py")
+    # Of the tests of each map's capabilities, those of the new one.
+    chosen = "not (test_capabilities and test_a_map and not power)"
+    files = [f"tests/test_{name}.py" for name in EVERY_CHANGE]
+    run_in(source, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", chosen, *files, *NEW_TESTS)
 
 
-@pytest.mark.soak  # all tests once more: make test-recipes
+@pytest.mark.slow  # all tests of `make test` once more
 def test_all_tests_pass_with_the_recipes(tmp_path):
     with changed_package(tmp_path):
         source = tmp_path / "source"
