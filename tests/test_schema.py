@@ -22,8 +22,7 @@ def test_every_packaged_file_names_the_schema_and_fits_it(check):
     for path in FILES:
         text = path.read_text("utf-8")
         assert text.startswith("# yaml-language-server: $schema=schema.json\n")
-        read = yaml.safe_load(
-            text.replace("1e-", "1.0e-")
-        )  # 1e-4 is text to PyYAML, not to editors
+        # 1e-4 is text to PyYAML, not to editors.
+        read = yaml.safe_load(text.replace("1e-", "1.0e-"))
         wrong = [f"{list(e.path)}: {e.message}" for e in check.iter_errors(read)]
         assert not wrong, (path.name, wrong[:3])

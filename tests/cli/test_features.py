@@ -82,9 +82,9 @@ def test_features_on_standard_output(photos):
 
 
 @pytest.mark.parametrize("features", ["intensity", "phog", "dense-sift-bow"])
-def test_every_kind_can_be_drawn(features):
+def test_every_kind_can_be_drawn(photos, features):
     settings = ["--set", "patches=[4]", "--set", "words=5"] if features == "dense-sift-bow" else []
-    run("digits", "--features", features, *settings, "--show", "2", "--out", "x.npz")
+    run("photos", "--features", features, *settings, "--show", "2", "--out", "x.npz")
     assert Image.open("x.png").size[0] > 400 < Path("x.svg").stat().st_size
 
 

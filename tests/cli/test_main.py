@@ -21,6 +21,10 @@ KMAPS = Path(sys.executable).parent / "kmaps"
 ROOT = Path(__file__).resolve().parents[2]
 
 
+CLOSED = "error: standard output is closed: send it to a file, or to /dev/null\n"
+FULL = "error: No space left on device\n"
+
+
 def failing(error: BaseException) -> click.Command:
     @click.command()
     def command() -> None:
@@ -129,13 +133,14 @@ def test_the_installed_script_gives_exit_codes_and_no_traceback(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("redirection", "told"),
+    ("arguments", "redirection", "told"),
     [
-        (">&-", "error: standard output is closed: send it to a file, or to /dev/null\n"),
-        (">/dev/full", "error: No space left on device\n"),
+        ("--version", ">&-", CLOSED),
+        ("list kernels", ">&-", CLOSED),
+        ("list kernels", ">/dev/full", FULL),
+        ("info --help", ">/dev/full", FULL),
     ],
 )
-@pytest.mark.parametrize("arguments", ["--version", "list kernels", "info --help"])
 def test_output_that_is_lost_is_an_error(redirection, told, arguments):
     buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
     done = subprocess.run(
@@ -150,7 +155,7 @@ def test_output_that_is_lost_is_an_error(redirection, told, arguments):
 
 def test_a_reader_that_goes_away_is_no_error():
     with subprocess.Popen(
-        [KMAPS, "list", "maps", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [KMAPS, "list", "kernels", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
         process.stdout.close()
         assert process.stderr.read() == b""

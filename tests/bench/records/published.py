@@ -1,5 +1,6 @@
 """The published runs, for tests."""
 
+import gc
 from functools import cache
 from pathlib import Path
 
@@ -12,4 +13,6 @@ ROOT = Path(__file__).resolve().parents[3]
 def records() -> dict[str, list[dict]]:
     """Return the records of every published run, by the name of its folder."""
     paths = (ROOT / "results").glob("*/records.jsonl")
-    return {path.parent.name: read_records(path) for path in paths}
+    records_of_runs = {path.parent.name: read_records(path) for path in paths}
+    gc.freeze()  # else each later collection of garbage would go through all of them
+    return records_of_runs
