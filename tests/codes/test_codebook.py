@@ -90,6 +90,24 @@ def test_values_outside_are_clamped_and_counted(levels, dtype):
     assert len(seen) == 1
 
 
+@pytest.mark.parametrize("levels", [[EQUAL, 9 * EQUAL], [UNEQUAL, 9 * UNEQUAL], [UNEQUAL]])
+def test_values_of_any_features_have_the_codes_of_their_features(levels):
+    levels = np.array(levels)
+    low, high = levels[:, 0], levels[:, -1]
+    book = Codebook(levels, low, high)
+    assert book.shared == (len(levels) == 1)
+    features = np.array([1, 0, 1, 1])
+    rows = np.broadcast_to(levels, (2, levels.shape[1]))[features]
+    x = RNG.random(4) * rows[:, -1]
+    expected = np.abs(x[:, None] - rows).argmin(axis=1)
+    np.testing.assert_array_equal(book.codes(x, features), expected)
+    X = np.tile(x[:2, None], 2)
+    np.testing.assert_array_equal(book.codes_in_library(X), book.to_codes(X.clip(low, high), "it"))
+    wide = np.array([[-1.0, 0.5], [0.5, -1.0], [10, 10], [0, 0.3]])
+    assert book.count_outside(wide) == 4
+    assert book.count_outside(wide.astype(np.float32)) == 4
+
+
 @pytest.mark.parametrize("container", [csr_matrix, csr_array])
 def test_sparse_codes_are_those_of_the_dense(container):
     X = np.maximum(np.random.default_rng(3).uniform(-2, 1, (50, 8)), 0)

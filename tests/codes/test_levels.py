@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from kmaps.codes.levels import Columns, RunningColumns, choose_codebook, choose_levels
+from kmaps.codes.levels import (
+    Columns,
+    RunningColumns,
+    check_levels,
+    choose_codebook,
+    choose_levels,
+)
+from kmaps.errors import ConfigError
 
 
 def levels(X, n_levels=256, strategy="auto"):
@@ -82,3 +89,30 @@ def test_blocks_have_the_levels_of_all_rows(strategy, few):
     np.testing.assert_array_equal(choose_codebook(columns, 16, strategy).levels, expected)
     assert columns.n_rows == 90
     assert columns.n_nonzero == np.count_nonzero(X)
+
+
+def test_blocks_keep_as_many_distinct_values_as_there_may_be():
+    for most, kept in ((4, [0, 1, 2, 3]), (3, None)):
+        columns = RunningColumns(most)
+        columns.add(np.array([[0.0, 1], [1, 2]]))
+        columns.add(np.array([[3.0, 1]]))
+        assert columns.few(most) is None if kept is None else columns.few(most).tolist() == kept
+
+
+def test_levels_of_all_features_or_of_each_are_taken_in_ascending_order():
+    for given in ([3.0], [0, 0, 1], np.arange(256), [[0, 1], [2, 2], [-1, 5]]):
+        expected = np.atleast_2d(np.array(given, float))
+        np.testing.assert_array_equal(check_levels(given, 3), expected, strict=True)
+    for refused in (
+        ["a"],
+        [],
+        np.zeros((1, 1, 1)),
+        np.zeros((2, 4)),
+        np.arange(257),
+        [0, np.nan],
+        [0, np.inf],
+        [1, 0],
+        [[0, 1], [0, 1], [1, 0]],
+    ):
+        with pytest.raises(ConfigError, match=r"^levels"):
+            check_levels(refused, 3)

@@ -26,6 +26,7 @@ def test_mnist(data_dir):
     assert data.digest == load_manifest("mnist").digest
 
 
+@pytest.mark.slow
 def test_daimler(data_dir):
     data = load_dataset("daimler", data_dir=data_dir)
     assert data.images.shape == (49_000, 36, 18)

@@ -63,6 +63,11 @@ CASES = {
         np.savez("t.npz", X=X, kind=KINDS, who=WHO, row=range(20)) or files("t.npz", **COLUMNS)
     ),
     "parts": lambda: write_parts() or files("train.csv", "test.csv", **COLUMNS),
+    "parts, one without names of columns": lambda: (
+        write_parts()
+        or np.savez("test.npz", X=X[14:], kind=KINDS[14:], who=WHO[14:], row=range(14, 20))
+        or files("train.csv", "test.npz", **COLUMNS)
+    ),
     "labels": lambda: (
         np.save("X.npy", X)
         or FRAME[["kind", "who", "row"]].to_csv("y.csv", index=False)
@@ -83,7 +88,7 @@ def test_every_format_gives_the_same_table(case):
         assert table.y.tolist() == NUMBER.tolist()
         assert table.clusters.tolist() == WHO.tolist()
         assert table.digest == given.digest
-        parts = ["train"] * 14 + ["test"] * 6 if case == "parts" else WHO.tolist()
+        parts = ["train"] * 14 + ["test"] * 6 if case.startswith("parts") else WHO.tolist()
         assert table.groups.tolist() == parts
     (kept,) = Path("cache").glob("user-*/X.npy")
     kept.write_bytes(b"damaged")

@@ -31,6 +31,12 @@ def test_values_are_shares_of_the_largest_level(max_level):
     np.testing.assert_array_equal(data.images, before)
 
 
+def test_images_of_one_pixel_have_an_intensity():
+    assert make_feature("intensity", {}).smallest == 1
+    pixels = SimpleNamespace(name="pixels", images=np.array([[[51]]], np.uint8), max_level=255)
+    assert extract(pixels).tolist() == [[pytest.approx(0.2)]]
+
+
 @pytest.mark.parametrize(
     ("name", "parameters", "message"),
     [

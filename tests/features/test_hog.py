@@ -50,6 +50,12 @@ def test_default_cells_tile_the_image(side):
         assert np.sum(levels == level) == (side // (side // part)) ** 2
 
 
+def test_a_small_image_has_cells_of_a_pixel():
+    cells, levels = make_feature("hog-pyramid", {"cells": None}).pyramid((3, 3))
+    sides = cells[:, 1] - cells[:, 0]
+    assert sides[levels == 2].tolist() == [1] * np.sum(levels == 2)
+
+
 def test_published_cells_round_to_the_nearest():
     for side, published in ((31, (16, 8, 4)), (47, (24, 12, 7)), (28, (14, 7, 4))):
         given = make_feature("hog-pyramid", {"cells": list(published)})

@@ -76,6 +76,10 @@ DEEP_FILES = {
         lambda path: Image.fromarray(WIDE).save(path, tiffinfo=tags(t262=0)),
         1 - GREY,
     ),
+    "16 signed.tif": (
+        lambda path: Image.fromarray(WIDE // 2).save(path, tiffinfo=tags(t339=2)),
+        (WIDE // 2) / 32767,
+    ),
     "12.pgm": (
         lambda path: path.write_bytes(b"P5 4 3 4095\n" + (WIDE // 16).astype(">u2").tobytes()),
         (WIDE // 16) / 4095,
@@ -138,6 +142,14 @@ def test_samples_of_other_depths(tmp_path):
     packed_tiff(path, odd // 273, 8, sample_format=2)
     with pytest.raises(InputError, match="signed samples of 8 bits"):
         loaded(path)
+
+
+def test_levels_below_zero_are_refused_and_none_at_zero_is_not(tmp_path):
+    Image.fromarray(LEVELS.astype(np.int32) - 1).save(tmp_path / "a.tif")
+    with pytest.raises(InputError, match="holds the level -1, expected 0 to 255"):
+        loaded(tmp_path / "a.tif", white=255)
+    Image.fromarray(LEVELS.astype(np.int32) + 2).save(tmp_path / "b.tif")
+    np.testing.assert_allclose(loaded(tmp_path / "b.tif", white=255), GREY + 2 / 255, atol=1e-7)
 
 
 def test_other_modes_are_refused(tmp_path):

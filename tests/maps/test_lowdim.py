@@ -105,6 +105,18 @@ def test_optimum_of_one_frequency_by_scanning(kernel):
     assert found.lower_bound >= 0.989 * found.error
 
 
+def test_optimum_of_a_constant_or_a_cosine_alone():
+    """Fewer outputs than a constant and a cosine have: the certificates are near the errors."""
+    found = {dim: optimal_signature("chi2", dim, 10.0) for dim in (1, 2)}
+    lam = np.linspace(0, np.log(10), 2001)
+    k, weight = KERNELS["chi2"].signature(lam), np.exp(-lam / 2)
+    constants = weight * np.abs(np.linspace(0, 1, 2001)[:, None] - k)
+    assert found[1].error == pytest.approx(constants.max(axis=1).min(), rel=1e-2)
+    for dim, solution in found.items():
+        assert solution.cosines.dim == dim
+        assert 0.989 * solution.error <= solution.lower_bound <= solution.error
+
+
 def shipped():
     text = resources.files("kmaps.maps.lowdim").joinpath("optimal.csv").read_text()
     return list(csv.DictReader(text.splitlines()))

@@ -70,6 +70,17 @@ def test_local_basis_is_a_partition_of_unity_in_csr(degree, dtype):
     )
 
 
+def test_the_ends_of_bins_belong_to_the_same_splines_in_every_feature():
+    """Whatever their ranges, whose parts are rounded."""
+    ends = np.random.default_rng(2).random((2, 40)).cumsum(axis=0)
+    for degree in (1, 2, 3):
+        feature_map = SplineMap(n_bins=7, degree=degree).fit(ends)
+        first, values, _ = feature_map.tabulate_local(np.linspace(*ends, 22, axis=1))
+        np.testing.assert_array_equal(first, np.tile(np.minimum(np.arange(22) // 3, 6), (40, 1)))
+        scale = np.sqrt(np.ptp(ends, axis=0) / 7)
+        np.testing.assert_allclose(values.sum(axis=2), np.tile(scale, (22, 1)).T)
+
+
 @pytest.mark.parametrize("low", [0.0, 2.0])
 def test_linear_splines_tend_to_the_intersection_kernel(low):
     x = np.linspace(low, low + 1, 501)

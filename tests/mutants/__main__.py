@@ -285,6 +285,9 @@ def main() -> int:
     with ProcessPoolExecutor(N_PROCESSES, get_context("fork")) as processes:
         tried = []
         for stratum in STRATA:
+            modules = files(ROOT, " ".join(stratum.tests))
+            if asked and not set(asked).intersection(map(name_of, modules)):
+                continue
             drawn = _drawn(stratum, ROOT / "build" / "mutants")
             if asked:
                 drawn = [mutant for mutant in drawn if name_of(mutant.module) in asked]
