@@ -48,13 +48,13 @@ class ArrowReader(Reader):
     ) -> None:
         super().__init__(path, name, label_column, aside)
         with self._opened() as file:
-            self.n_rows, schema = file.n_rows, file.schema
-            self._texts = {one: find_column(schema.names, one, name) for one in self._named}
-            index = _index_of(schema)
+            self.n_rows = file.n_rows
+            schema = file.schema
+            self._texts = {
+                column: find_column(schema.names, column, name) for column in self._named
+            }
             self._places = [
-                place
-                for place, column in enumerate(schema.names)
-                if place not in self._texts.values() and column not in index
+                place for place in range(len(schema.names)) if place not in self._texts.values()
             ]
             self._leave_out_index(schema, model_names or ())
             types = [self._number_type(schema.field(place)) for place in self._places]
@@ -65,20 +65,32 @@ class ArrowReader(Reader):
         self.row_bytes = 2 * self.n_features * self.dtype.itemsize
 
     def _leave_out_index(self, schema: Any, model_names: Sequence[str]) -> None:
-        """Leave out the columns that hold a row index by their names, and note it."""
+        """Leave out the columns that hold a row index, and note it.
+
+        The metadata that pandas writes say which; without them the names of columns do.
+        """
         import pyarrow as pa
 
+        stated = _index_of(schema)
         features = [schema.names[place] for place in self._places]
-        left_out = [
-            self._places[number]
-            for number in tables.index_columns(features)
-            if features[number] not in model_names
-        ]
-        for place in left_out:
-            # The values of such a column may be fractions.
-            is_float = pa.types.is_floating(schema.field(place).type)
-            values = self._first_texts(place) if is_float else []
-            self._note(tables.index_note(self.name, schema.names[place], place, values))
+        by_name = tables.index_columns([name for name in features if name not in stated])
+        unstated = [place for place in self._places if schema.names[place] not in stated]
+        places_by_name = [unstated[number] for number in by_name]
+        left_out = []
+        for place in self._places:
+            column = schema.names[place]
+            if column in stated:
+                left_out.append(place)
+                self._note(
+                    f"column {place + 1} ({column!r}) is the index of a data frame and left out "
+                    "(reset_index() makes it a column)"
+                )
+            elif place in places_by_name and column not in model_names:
+                left_out.append(place)
+                # The values of such a column may be fractions.
+                is_float = pa.types.is_floating(schema.field(place).type)
+                values = self._first_texts(place) if is_float else []
+                self._note(tables.index_note(self.name, column, place, values))
         self._places = [place for place in self._places if place not in left_out]
 
     def _first_texts(self, place: int) -> list[str]:
@@ -92,11 +104,11 @@ class ArrowReader(Reader):
         """Return the type of the values of a column; refuse one that holds no numbers."""
         import pyarrow as pa
 
-        of = field.type
-        if pa.types.is_integer(of) or pa.types.is_floating(of) or pa.types.is_boolean(of):
-            return np.dtype(of.to_pandas_dtype())
+        dtype = field.type
+        if pa.types.is_integer(dtype) or pa.types.is_floating(dtype) or pa.types.is_boolean(dtype):
+            return np.dtype(dtype.to_pandas_dtype())
         raise self._refuse(
-            f"column {field.name!r} holds {_shown(of)}, expected numbers; leave it out of the "
+            f"column {field.name!r} holds {_shown(dtype)}, expected numbers; leave it out of the "
             "file, or name it as the labels (label_column=NAME)"
         )
 
@@ -106,8 +118,8 @@ class ArrowReader(Reader):
         pa = pyarrow(self.name)
         try:
             with open(self.path, "rb") as file:
-                parquet = file.read(4) == b"PAR1"
-            yield (_Parquet if parquet else _Ipc)(self.path)
+                is_parquet = file.read(4) == b"PAR1"
+            yield _Parquet(self.path) if is_parquet else _Ipc(self.path)
         except KmapsError:
             raise
         except (pa.ArrowException, OSError, ValueError, KeyError, EOFError) as error:
@@ -122,7 +134,7 @@ class ArrowReader(Reader):
                 batch.validate(full=True)
                 texts = {column: self._text(batch, column) for column in self._texts}
                 y = None if self._label_column is None else texts.pop(self._label_column)
-                aside = {column: given.astype(str) for column, given in texts.items()}
+                aside = {column: values.astype(str) for column, values in texts.items()}
                 block = Block(self.done, self._numbers(batch), y, aside=aside)
                 self.done += batch.num_rows
                 yield block
@@ -143,15 +155,15 @@ class ArrowReader(Reader):
         column = batch.column(self._texts[name])
         if column.null_count:
             self._refuse_missing(column, name, "a text or a number")
-        of = column.type
-        if pa.types.is_dictionary(of):
-            column, of = column.cast(of.value_type), of.value_type
-        if pa.types.is_integer(of) or pa.types.is_floating(of) or pa.types.is_boolean(of):
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        dtype = column.type
+        if pa.types.is_integer(dtype) or pa.types.is_floating(dtype) or pa.types.is_boolean(dtype):
             numbers = column.to_numpy(zero_copy_only=False)
             check_labels(numbers, f"{self.name}: {name}")
             return numbers.astype(np.int64) if numbers.dtype.kind == "b" else numbers
-        if not (pa.types.is_string(of) or pa.types.is_large_string(of)):
-            raise self._refuse(f"column {name!r} holds {_shown(of)}, expected text or numbers")
+        if not (pa.types.is_string(dtype) or pa.types.is_large_string(dtype)):
+            raise self._refuse(f"column {name!r} holds {_shown(dtype)}, expected text or numbers")
         texts = column.to_pylist()
         for text in set(texts):
             check_label(text, self.name, self._called(name))
@@ -166,7 +178,10 @@ def _index_of(schema: Any) -> list[str]:
     """Return the columns that hold the index of a table of pandas'."""
     about = schema.pandas_metadata
     columns = about.get("index_columns") if isinstance(about, dict) else None
-    return [one for one in columns if isinstance(one, str)] if isinstance(columns, list) else []
+    if not isinstance(columns, list):
+        return []
+    # A range of numbers is described by a dictionary and is no column.
+    return [column for column in columns if isinstance(column, str)]
 
 
 def _shown(what: object) -> str:
@@ -181,7 +196,8 @@ class _Parquet:
         from pyarrow.parquet import ParquetFile
 
         self._file = ParquetFile(path, buffer_size=_BUFFER, pre_buffer=False)
-        self.schema, self.n_rows = self._file.schema_arrow, self._file.metadata.num_rows
+        self.schema = self._file.schema_arrow
+        self.n_rows = self._file.metadata.num_rows
 
     def batches(self, rows: int) -> Iterator[Any]:
         yield from self._file.iter_batches(batch_size=rows, use_threads=False)
@@ -203,7 +219,9 @@ class _Ipc:
         import pyarrow as pa
 
         self._source.seek(0)
-        return (pa.ipc.open_file if self._is_file else pa.ipc.open_stream)(self._source)
+        if self._is_file:
+            return pa.ipc.open_file(self._source)
+        return pa.ipc.open_stream(self._source)
 
     def _whole(self, reader: Any) -> Iterator[Any]:
         """Yield the batches as they are in the file; they are mapped, not read."""

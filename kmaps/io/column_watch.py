@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from kmaps.checks import present
 from kmaps.errors import InputError
 from kmaps.matrices import AnyMatrix, issparse
 
@@ -26,6 +27,7 @@ _MOST_SPARSE_COLUMNS = 10_000  # of sparse rows, in which columns are looked at 
 _MOST_RANGES = 10**7  # ranges of classes in columns
 _MOST_CLASSES = 1000  # more are the numbers of a regression
 _FEW_NAMES = 3
+_FEW_ROWS = 3
 
 
 class ColumnWatch:
@@ -58,6 +60,7 @@ class ColumnWatch:
         self._n_rows = 0
         self._counting: NDArray[np.intp] | None = None
         self._first = np.empty(0)
+        self._step: NDArray[np.float64] | None = None  # from row to row, from the second row on
         self._class_ranges = _ClassRanges(n_features)
         self._largest = np.zeros(n_features)
         self._largest_rows = np.zeros(n_features, np.int64)
@@ -122,7 +125,7 @@ class ColumnWatch:
         return f"column {column + 1} of the features{named}"
 
     def _count(self, X: AnyMatrix) -> None:
-        """Keep the columns whose values go up by one from row to row."""
+        """Keep the columns whose values change by the same whole number from row to row."""
         if self._counting is None:
             first = _dense(X[:1])[0].astype(float)
             self._counting = np.flatnonzero(np.abs(first) < _LARGEST_COUNT)
@@ -130,16 +133,29 @@ class ColumnWatch:
         if len(self._counting) == 0:
             return
         rows = self._n_rows + np.arange(X.shape[0])
+        if self._step is None and rows[-1] > 0:
+            second = _columns_of(X[1 - self._n_rows : 2 - self._n_rows], self._counting)[0]
+            step = second.astype(float) - self._first
+            self._step = step
+            self._stop_counting((step != 0) & (step % 1 == 0))
+        if self._step is None or len(self._counting) == 0:
+            return
         # Most columns stop counting within a few rows.
-        few = _columns_of(X[:_FEW_NAMES], self._counting)
-        going = (few == self._first + rows[: len(few), None]).all(axis=0)
-        self._counting = self._counting[going]
-        self._first = self._first[going]
+        few = _columns_of(X[:_FEW_ROWS], self._counting)
+        self._stop_counting((few == self._counted(rows[: len(few)])).all(axis=0))
         if len(self._counting):
             values = _columns_of(X, self._counting)
-            going = (values == self._first + rows[:, None]).all(axis=0)
-            self._counting = self._counting[going]
-            self._first = self._first[going]
+            self._stop_counting((values == self._counted(rows)).all(axis=0))
+
+    def _counted(self, rows: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Return the values that the counting columns have in some rows, if they count on."""
+        return self._first + present(self._step, "the step") * rows[:, None]
+
+    def _stop_counting(self, goes_on: NDArray[np.bool_]) -> None:
+        """Keep those of the counting columns that go on."""
+        self._counting = present(self._counting, "the columns")[goes_on]
+        self._first = self._first[goes_on]
+        self._step = present(self._step, "the step")[goes_on]
 
     def _measure(self, X: AnyMatrix) -> None:
         """Keep the largest size of each column, and its row."""
@@ -248,13 +264,13 @@ class _Sample:
         from kmaps.matrices import stacked
 
         rows = [*self._rows, X[np.flatnonzero(chosen)]]
-        kept = stacked(rows) if len(rows) > 1 else rows[0]
+        sample = stacked(rows) if len(rows) > 1 else rows[0]
         self._draws = np.concatenate([self._draws, draws[chosen]])
         if len(self._draws) > self._most:
             smallest = np.argpartition(self._draws, self._most)[: self._most]
-            kept = kept[smallest]
+            sample = sample[smallest]
             self._draws = self._draws[smallest]
-        self._rows = [kept]
+        self._rows = [sample]
 
     def medians(self) -> NDArray[np.float64]:
         """Return the median size of each column's non-zero values; 0 where all are zero."""

@@ -43,6 +43,11 @@ class CsvReader(TextReader):
         if not beginning:
             raise self._refuse("is empty, expected one row of numbers per line")
         texts = [_decoded(line) for _, line in beginning]
+        if texts[0].lower().startswith("sep=") and len(texts[0].strip()) <= len("sep=;"):
+            raise self._refuse(
+                f"its first line, {texts[0].strip()}, is Excel's and no row; delete it",
+                beginning[0][0],
+            )
         self._separator = tables.find_separator(texts)
         self._note(tables.separator_note(self._separator))
         rows = [tables.split_fields(text, self._separator) for text in texts]

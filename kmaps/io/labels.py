@@ -12,7 +12,7 @@ from kmaps.errors import InputError, one_line, printable, suggest
 from kmaps.io.atomic import check_source, read_text
 from kmaps.io.content import check_content
 from kmaps.io.reader import read_header
-from kmaps.io.tables import BLANKS, find_separator, is_number, split_fields
+from kmaps.io.tables import BLANKS, find_separator, is_number, separator_hint, split_fields
 
 _LONGEST = 1 << 12  # characters of a label
 _FORMULAS = ("=", "+", "-", "@")  # beginnings that spreadsheets take for a formula
@@ -206,6 +206,8 @@ def find_column(header: list[str], name: str, path: str) -> int:
         many = f"{header.count(name)} columns" if name in header else "no column"
         there = one_line(", ".join(header[:5])) + ", …" * (len(header) > 5)
         hint = suggest(name, header) or f" ({there})"
+        if len(header) == 1:
+            hint += separator_hint(header[0])
         raise InputError(
             f"{path}: its header has {many} {name!r}{hint if name not in header else ''}"
         )

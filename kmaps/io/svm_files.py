@@ -72,6 +72,9 @@ class SvmReader(TextReader):
         zero_based: bool | Literal["auto"] = "auto",
     ) -> None:
         super().__init__(path, name)
+        first_sample = next(self._samples(), (0, b""))[1]
+        if b" qid:" in first_sample.partition(b"#")[0]:
+            self._note("its query numbers (qid) are left out")
         self._limit = LARGEST_WIDTH
         self.index_base = 0
         smallest, largest = 1, -1
@@ -126,13 +129,13 @@ class SvmReader(TextReader):
         n_values = 0
         group: Lines = []
         for number, line in self._samples():
-            of_line = line.count(b":")
-            if group and (len(group) == rows or n_values + of_line > values):
+            n_pairs = line.count(b":")
+            if group and (len(group) == rows or n_values + n_pairs > values):
                 yield group
                 group = []
                 n_values = 0
             group.append((number, line))
-            n_values += of_line
+            n_values += n_pairs
         if group:
             yield group
 

@@ -52,14 +52,15 @@ def find_separator(lines: Sequence[str], *, blanks: bool = True) -> str:
 
     A comma in the first line, outside quotation marks, decides for commas. Otherwise it is the
     first of semicolon, tab, bar and blank that cuts each of the lines into the same number of
-    fields, at least two; and where none does, the comma: the table has one column. Without
-    ``blanks`` a blank is no separator.
+    fields, at least two, or the first line into one less, as R does where rows have names; and
+    where none does, the comma: the table has one column. Without ``blanks`` a blank is no
+    separator.
     """
     if not lines or len(split_fields(lines[0])) > 1:
         return ","
     for separator in SEPARATORS[1:] if blanks else SEPARATORS[1:-1]:
-        widths = {len(split_fields(line, separator)) for line in lines}
-        if len(widths) == 1 and widths.pop() > 1:
+        width, *below = [len(split_fields(line, separator)) for line in lines]
+        if width > 1 and set(below) in (set(), {width}, {width + 1}):
             return separator
     return ","
 

@@ -21,12 +21,12 @@ def lines(X, y=None, *, size=37, **options):
     return watch.finish()
 
 
-@pytest.mark.parametrize("first", [0, 1, 1000])
+@pytest.mark.parametrize(("first", "step"), [(0, 1), (1, 1), (1000, 1), (N, -1), (5, 60)])
 @pytest.mark.parametrize("as_matrix", [np.asarray, sp.csr_matrix])
 @pytest.mark.parametrize("size", [1, 37, 1000])
-def test_a_column_that_counts_the_rows(first, as_matrix, size):
+def test_a_column_that_counts_the_rows(first, step, as_matrix, size):
     X = NOISE.copy()
-    X[:, 2] = first + np.arange(N)
+    X[:, 2] = first + step * np.arange(N)
     (line,) = lines(as_matrix(X), Y, size=size)
     assert line == "t: column 3 of the features ('c') counts the rows: is it a feature?"
 

@@ -88,6 +88,21 @@ def test_a_row_index_in_parquet_is_left_out(tmp_path):
     assert "has no name ('Unnamed: 0')" in refusal(tmp_path / "t.parquet")
 
 
+def test_an_index_that_parquet_states_is_left_out_and_said(tmp_path):
+    for index in (
+        pd.Index([9, 2, 5, 7, 1, 3], name="id"),
+        pd.Index([4, 2, 0, 5, 1, 3]),
+        pd.Index(X[:, 0]),
+    ):
+        FRAME.set_index(index).to_parquet(tmp_path / "t.parquet")
+        read, notes = rows_of(tmp_path / "t.parquet")
+        np.testing.assert_array_equal(read, X)
+        assert len(notes) == 1
+        assert "index of a data frame and left out" in notes[0]
+    FRAME.to_parquet(tmp_path / "t.parquet")  # an index that counts is no column
+    assert rows_of(tmp_path / "t.parquet", noted=False)[1] == []
+
+
 def test_a_named_column_is_no_row_index(tmp_path):
     FRAME.to_csv(tmp_path / "t.csv", index_label="id")
     read, notes = rows_of(tmp_path / "t.csv", noted=False)
@@ -107,6 +122,18 @@ def test_an_index_of_fractions_is_refused(tmp_path):
 def test_names_of_rows_without_a_name_of_their_own_are_refused(tmp_path):
     (tmp_path / "t.csv").write_text('"u","v"\n"1",2.5,3\n"2",4,5\n')
     assert "its header has 2 columns, the rows have 3" in refusal(tmp_path / "t.csv")
+    # R's write.table
+    (tmp_path / "t.csv").write_text('"u" "v" "kind"\n"1" 2.5 3 "a"\n"2" 4 5 "b"\n')
+    said = refusal(tmp_path / "t.csv", label_column="kind")
+    assert "its header has 3 columns, the rows have 4" in said
+
+
+def test_what_hides_a_separator_is_named(tmp_path):
+    (tmp_path / "t.csv").write_text("sep=;\nu;v\n1;2\n")  # as Excel wants it
+    assert "t.csv:1: its first line, sep=;, is Excel's" in refusal(tmp_path / "t.csv")
+    (tmp_path / "t.csv").write_text("u|kind\n1|2\n(1 row)\n")  # as psql shows it
+    said = refusal(tmp_path / "t.csv", label_column="kind")
+    assert "separated by something else than commas" in said
 
 
 # The header

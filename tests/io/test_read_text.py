@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from kmaps.errors import FileNote
 from kmaps.io import open_reader, text_files
 from tests.io.test_read import assert_refused
 
@@ -46,14 +47,16 @@ def test_a_bad_file_is_refused_in_one_line(tmp_path, monkeypatch, name, large):
 
 def test_svm_keeps_queries_and_comments_out(tmp_path):
     (tmp_path / "a.svm").write_text("1 qid:3 1:2 # a_b\n2 qid:3 2:4\n")
-    (block,) = open_reader(tmp_path / "a.svm").blocks(9, 9)
+    with pytest.warns(FileNote, match="query numbers"):
+        reader = open_reader(tmp_path / "a.svm", zero_based=False)
+    (block,) = reader.blocks(9, 9)
     assert block.X.toarray().tolist() == [[2, 0], [0, 4]]
     assert block.y.tolist() == [1, 2]
 
 
-def svm(*rows):
-    """Return a svm file of rows of indices, each with its label."""
-    return "".join(f"{k} {' '.join(f'{j}:1' for j in row)}\n" for k, row in enumerate(rows))
+def svm(*rows, query=""):
+    """Return a svm file of rows of indices, each with its label and perhaps a query."""
+    return "".join(f"{k}{query} {' '.join(f'{j}:1' for j in row)}\n" for k, row in enumerate(rows))
 
 
 @pytest.mark.parametrize(
@@ -69,11 +72,12 @@ def svm(*rows):
     ],
 )
 def test_indices_count_from_0_or_1(tmp_path, rows, n_features, zero_based, base, certain, width):
-    (tmp_path / "a.svm").write_text(svm(*rows))
-    reader = open_reader(tmp_path / "a.svm", n_features=n_features, zero_based=zero_based)
-    assert (reader.index_base, reader.certain_base, reader.n_features) == (base, certain, width)
-    (block,) = reader.blocks(9, 99)
     expected = np.zeros((2, width))
     for place, row in enumerate(rows):
         expected[place, np.array(row) - base] = 1
-    np.testing.assert_array_equal(block.X.toarray(), expected)
+    for query in ("", " qid:0", " qid:7"):  # of which no number is an index
+        (tmp_path / "a.svm").write_text(svm(*rows, query=query))
+        reader = open_reader(tmp_path / "a.svm", n_features=n_features, zero_based=zero_based)
+        assert (reader.index_base, reader.certain_base, reader.n_features) == (base, certain, width)
+        (block,) = reader.blocks(9, 99)
+        np.testing.assert_array_equal(block.X.toarray(), expected)
