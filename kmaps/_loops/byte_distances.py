@@ -14,7 +14,8 @@ def _add_difference(context, total, a, b):
     """Return total + abs(a - b) in 32 bits: numba's own 64 bits hide the sum from LLVM."""
 
     def generate(context, builder, signature, values):
-        wide, (total, *pair) = ir.IntType(32), values
+        wide = ir.IntType(32)
+        (total, *pair) = values
         difference = builder.sub(*(builder.zext(value, wide) for value in pair))
         negative = builder.icmp_signed("<", difference, wide(0))
         return builder.add(total, builder.select(negative, builder.neg(difference), difference))
@@ -32,7 +33,8 @@ def byte_distances(walk, others, skip):
     for i in range(len(walk)):
         a = walk[i]
         for j in range(min(i - skip + 1, len(others))):
-            b, total = others[j], np.int32(0)
+            b = others[j]
+            total = np.int32(0)
             for t in range(len(a)):
                 total = _add_difference(total, a[t], b[t])
             out[i, j] = total

@@ -20,24 +20,31 @@ def fill_products(rows, columns, table, usual, scale, first, out):
     """
     bounds, features, codes = rows
     starts, numbers, others = columns
-    n, d, n_levels = len(out), len(usual), table.shape[2]
+    n = len(out)
+    d = len(usual)
+    n_levels = table.shape[2]
     # Features that share a table and a usual code share the products of codes too.
-    sums, products = np.zeros(out.shape), np.empty((n_levels, n_levels))
+    sums = np.zeros(out.shape)
+    products = np.empty((n_levels, n_levels))
     made_for = np.full(n_levels, -1)
-    nexts, stops = bounds[:-1].copy(), starts[:-1].copy()
+    nexts = bounds[:-1].copy()
+    stops = starts[:-1].copy()
     end = 0
     while end < d:
         # All rows read some columns before any row reads the next: these columns stay in a cache.
-        begin, end = end, end + 1
+        begin = end
+        end = end + 1
         while end < d and starts[end + 1] - starts[begin] <= _CACHED:
             end += 1
         for i in range(n):
-            own, n_own = sums[i], out.shape[1] if first < 0 else first + i + 1
+            own = sums[i]
+            n_own = out.shape[1] if first < 0 else first + i + 1
             k = nexts[i]
             while k < bounds[i + 1] and features[k] < end:
                 j = features[k]
                 of_table = j if len(table) > 1 else 0
-                made, factor = of_table * n_levels + usual[j], scale[j]
+                made = of_table * n_levels + usual[j]
+                factor = scale[j]
                 with_code = products[codes[k]]
                 if made_for[codes[k]] != made:
                     _products_with(table[of_table], codes[k], usual[j], with_code)

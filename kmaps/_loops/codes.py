@@ -25,11 +25,11 @@ def empty_table(most):
 
 
 @loop()
-def collect(values, found, n_found, table):
-    """Add the values (n, m) that are not in ``found[:n_found]`` to it, until ``found`` is full.
+def collect(values, distinct, n_distinct, table):
+    """Add the values (n, m) that are not in ``distinct[:n_distinct]`` to it, until it is full.
 
     ``table`` is `empty_table` at first; a place is a value, or nothing: not a number. Returns the
-    new ``n_found``.
+    new ``n_distinct``.
     """
     mask = uint64(len(table) - 1)
     for i in range(values.shape[0]):
@@ -41,13 +41,13 @@ def collect(values, found, n_found, table):
             while table[place] != value:
                 if np.isnan(table[place]):
                     table[place] = value
-                    found[n_found] = value
-                    n_found += 1
+                    distinct[n_distinct] = value
+                    n_distinct += 1
                     break
                 place = (place + uint64(1)) & mask
-            if n_found == len(found):
-                return n_found
-    return n_found
+            if n_distinct == len(distinct):
+                return n_distinct
+    return n_distinct
 
 
 N_SIZES = 2048  # bins of sizes: the exponent and three more bits of a float32
@@ -87,16 +87,16 @@ def count_stored_sizes(values, columns, counts, distinct):
         _count_size(values[k], columns[k], counts, distinct)
 
 
-def _at(given, j):
+def _at(numbers, j):
     """Return the value for position j, or the one for all positions."""
-    return given if np.ndim(given) == 0 else given[j]
+    return numbers if np.ndim(numbers) == 0 else numbers[j]
 
 
 @overload(_at, inline="always")
-def _compiled_at(given, j):
-    if isinstance(given, types.Array):
-        return lambda given, j: given[j]
-    return lambda given, j: given
+def _compiled_at(numbers, j):
+    if isinstance(numbers, types.Array):
+        return lambda numbers, j: numbers[j]
+    return lambda numbers, j: numbers
 
 
 @loop()
@@ -169,9 +169,12 @@ def nearest_bucketed(values, bits, low, high, first, last, base, shift, carries,
     n, m = bits.shape
     inside = 0
     mask = bits.dtype.type((1 << shift) - 1)
-    bucket, rest = np.empty(m, np.uint32), np.empty(m, carries.dtype)
+    bucket = np.empty(m, np.uint32)
+    rest = np.empty(m, carries.dtype)
     for i in range(n):
-        row, own, coded = values[i], bits[i], codes[i]
+        row = values[i]
+        own = bits[i]
+        coded = codes[i]
         reached = int32(0)  # as narrow as the buckets, so that one vector holds both
         for j in range(m):
             reached += int32((row[j] >= _at(low, j)) & (row[j] <= _at(high, j)))
@@ -221,7 +224,8 @@ def list_others(codes, usual, bounds, listed, features):
     n, d = codes.shape
     for i in range(n):
         row = codes[i]
-        k, stop = bounds[i], bounds[i + 1]
+        k = bounds[i]
+        stop = bounds[i + 1]
         j = 0
         # Usual codes come in runs, so four at a time are skipped.
         while k + 4 <= stop and j + 4 <= d:

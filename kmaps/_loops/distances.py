@@ -21,12 +21,18 @@ from kmaps._loops.products import twice_js
 # 1e-8 relative: the interpolant in Chebyshev's points of [0, NEAR].
 NEAR = 0.36
 JS_RATIO = (
-    *(0.7213475222, 0.1202240999, 0.0481111419, 0.0254179522),
-    *(0.0186222102, 0.0013262608, 0.0238208990),
+    0.7213475222,
+    0.1202240999,
+    0.0481111419,
+    0.0254179522,
+    0.0186222102,
+    0.0013262608,
+    0.0238208990,
 )
 _P0, _P1, _P2, _P3, _P4, _P5, _P6 = (np.float32(c) for c in JS_RATIO)
 _NEAR = np.float32(NEAR)
-_SMALL, _LARGE = 8, 64  # features whose sums are kept
+_SMALL = 8  # features whose sums are kept
+_LARGE = 64  # as well
 
 
 @loop(**COMPILED)
@@ -38,11 +44,14 @@ def _add_zeros(index, begin, end, n_features, width, nodes, stored, keep):
         entry = min(index[e], n_features) if e < end else n_features
         while j < entry:
             if j % _LARGE == 0 and (j + _LARGE <= entry or entry == n_features):
-                node, step = width + 1 + -(-width // _SMALL) + j // _LARGE, _LARGE
+                node = width + 1 + -(-width // _SMALL) + j // _LARGE
+                step = _LARGE
             elif j % _SMALL == 0 and (j + _SMALL <= entry or entry == n_features):
-                node, step = width + 1 + j // _SMALL, _SMALL
+                node = width + 1 + j // _SMALL
+                step = _SMALL
             else:
-                node, step = j, 1
+                node = j
+                step = 1
             if keep:
                 nodes[stored] = node
             stored += 1
@@ -57,8 +66,11 @@ def pack_zeros(rows, n_features):
 
     They are rows of the tile that `spread_own` fills: a feature, or the sum of 8 or 64 of them.
     """
-    index, bounds, width = rows.index, rows.bounds, rows.width
-    n_chunks, n_rows = bounds.shape[0], bounds.shape[1] - 1
+    index = rows.index
+    bounds = rows.bounds
+    width = rows.width
+    n_chunks = bounds.shape[0]
+    n_rows = bounds.shape[1] - 1
     ends = np.zeros((n_chunks, n_rows + 1), np.int64)
     nodes = np.empty(0, np.uint16)
     for keep in (False, True):  # the first pass counts: a row of few zeros has few
@@ -67,7 +79,8 @@ def pack_zeros(rows, n_features):
             inside = min(width, n_features - c * width)
             for r in range(n_rows):
                 ends[c, r] = stored
-                begin, end = bounds[c, r], bounds[c, r + 1]
+                begin = bounds[c, r]
+                end = bounds[c, r + 1]
                 stored = _add_zeros(index, begin, end, inside, width, nodes, stored, keep)
             ends[c, n_rows] = stored
         if not keep:
@@ -99,8 +112,11 @@ def n_own(width):
 def spread_own(kernel, rows, first, chunk, tile):
     """Write the distances of one chunk's values from zero into a tile, and sums of neighbours."""
     tile[:] = 0
-    bounds, width = rows.bounds[chunk], rows.width
-    index, values, weights = rows.index, rows.value, rows.weight
+    bounds = rows.bounds[chunk]
+    width = rows.width
+    index = rows.index
+    values = rows.value
+    weights = rows.weight
     for lane in range(min(LANES, bounds.size - 1 - first)):
         for e in range(bounds[first + lane], bounds[first + lane + 1]):
             tile[index[e], lane] = _own(kernel, values, weights, e)
@@ -118,8 +134,10 @@ def spread_own(kernel, rows, first, chunk, tile):
 @loop(**COMPILED)
 def add_pairs(kernel, sums, tile, walk, begin, end):
     for e in range(begin, end, 2):
-        x, v = tile[walk.index[e]], walk.value[e]
-        y, w = tile[walk.index[e + 1]], walk.value[e + 1]
+        x = tile[walk.index[e]]
+        v = walk.value[e]
+        y = tile[walk.index[e + 1]]
+        w = walk.value[e + 1]
         if kernel == CHI2:  # division is what costs: two terms share one
             for lane in range(LANES):
                 a = x[lane] + v
@@ -145,15 +163,17 @@ def _js(x, v, log_x, log_v):
     w = (x - v) / total
     z = w * w
     near = total * z * (_P0 + z * (_P1 + z * (_P2 + z * (_P3 + z * (_P4 + z * (_P5 + z * _P6))))))
-    far = total - twice_js(x, v, log_x, log_v)
-    return near if z < _NEAR else far
+    distant = total - twice_js(x, v, log_x, log_v)
+    return near if z < _NEAR else distant
 
 
 @loop(**COMPILED)
 def add_js(sums, tile, logs, walk, begin, end):
     for e in range(begin, end):
-        x, v = tile[walk.index[e]], walk.value[e]
-        log_x, log_v = logs[walk.index[e]], walk.log[e]
+        x = tile[walk.index[e]]
+        v = walk.value[e]
+        log_x = logs[walk.index[e]]
+        log_v = walk.log[e]
         for lane in range(LANES):
             sums[lane] += _js(x[lane], v, log_x[lane], log_v)
 
@@ -178,9 +198,12 @@ def _weighted(kernel, x, v, s, t, log_x, log_v, p, q):
 @loop(**COMPILED)
 def add_weighted(kernel, sums, tile, logs, weights, walk, begin, end):
     for e in range(begin, end):
-        x, v = tile[walk.index[e]], walk.value[e]
-        p, q = weights[walk.index[e]], walk.weight[e]
-        log_x, log_v = logs[walk.index[e] if kernel == JS else 0], 0.0
+        x = tile[walk.index[e]]
+        v = walk.value[e]
+        p = weights[walk.index[e]]
+        q = walk.weight[e]
+        log_x = logs[walk.index[e] if kernel == JS else 0]
+        log_v = 0.0
         if kernel == JS:
             log_v = walk.log[e]
         t = sqrt(v)
@@ -193,12 +216,15 @@ def add_weighted(kernel, sums, tile, logs, weights, walk, begin, end):
 @loop(**COMPILED)
 def distance_of(kernel, rows, e, others, f):
     """Return the distance of two entries of the same feature."""
-    x, v = rows.value[e], others.value[f]
+    x = rows.value[e]
+    v = others.value[f]
     log_x = log_v = x
     if kernel == JS:
-        log_x, log_v = rows.log[e], others.log[f]
+        log_x = rows.log[e]
+        log_v = others.log[f]
     if rows.weight.size > 0:
-        p, q = rows.weight[e], others.weight[f]
+        p = rows.weight[e]
+        q = others.weight[f]
         return _weighted(kernel, x, v, sqrt(x), sqrt(v), log_x, log_v, p, q)
     if kernel == JS:
         return _js(x, v, log_x, log_v)

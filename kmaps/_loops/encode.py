@@ -89,7 +89,8 @@ def interpolate_pieces(values, features, ranges, pieces, out, outputs, powers):
             all_finite &= finite
             outside += clamped
             piece = pieces[f if len(pieces) > 1 else 0, cell]
-            t, factor = out.dtype.type(fraction), out.dtype.type(ranges[f, 3])
+            t = out.dtype.type(fraction)
+            factor = out.dtype.type(ranges[f, 3])
             for c in range(r):
                 value = piece[p, c]
                 for q in range(p - 1, -1, -1):
@@ -120,7 +121,8 @@ def local_pieces(values, features, ranges, n_cells, pieces, data, columns, neigh
             )
             all_finite &= finite
             outside += clamped
-            t, factor = data.dtype.type(fraction), data.dtype.type(ranges[f, 3])
+            t = data.dtype.type(fraction)
+            factor = data.dtype.type(ranges[f, 3])
             for c in range(width):
                 value = pieces[width - 1, c]
                 for q in range(width - 2, -1, -1):
@@ -144,7 +146,8 @@ def _copy(typing, into, at, source, start, outputs):
         ):
             data = context.make_array(kind)(context, builder, array).data
             ends.append(builder.gep(data, [index]))
-        n, size = len(outputs), context.get_abi_sizeof(context.get_data_type(into.dtype))
+        n = len(outputs)
+        size = context.get_abi_sizeof(context.get_data_type(into.dtype))
         cgutils.raw_memcpy(builder, *ends, context.get_constant(types.intp, n), size)
         return context.get_dummy_value()
 

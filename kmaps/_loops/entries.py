@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from kmaps._loops.compiling import loop
 
 LANES = 64  # rows that a tile holds
-CHI2, INTERSECTION, JS = 0, 1, 2
+CHI2 = 0
+INTERSECTION = 1
+JS = 2
 SQUARES = 3  # of differences: Euclidean, or hellinger if powers replace the values
 
 

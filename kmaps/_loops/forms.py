@@ -89,11 +89,12 @@ def _apply(codes, features, k, begin, weights, sums, size, basis, stride, lanes,
     row = j * stride + code * len(lanes) * blocks
     if first is not None:
         sums = multiply_add(load(basis, row, lanes), load(weights, at, lanes), sums)
-        second, at = load(basis, row + len(lanes), lanes), at + item(first, code)
+        second = load(basis, row + len(lanes), lanes)
+        at = at + item(first, code)
         return multiply_add(second, load(weights, at, lanes), sums)
     for b in range(blocks):
-        part = load(basis, row + b * len(lanes), lanes)
-        sums = multiply_add(part, load(weights, at + b * len(lanes), lanes), sums)
+        row_block = load(basis, row + b * len(lanes), lanes)
+        sums = multiply_add(row_block, load(weights, at + b * len(lanes), lanes), sums)
     return sums
 
 
@@ -140,7 +141,8 @@ def look_up(rows, tables, size, lanes, out):
     """Fill ``out`` (n, lanes), flat, with the sums of the rows of tables (d, codes, lanes)."""
     codes, bounds, features = rows
     for i in range(len(bounds) - 1):
-        begin, stop = bounds[i], bounds[i + 1]
+        begin = bounds[i]
+        stop = bounds[i + 1]
         sums = sum_codes(codes, features, begin, stop, tables, size, None, 0, lanes, None, None)
         store(out, i * len(lanes), sums)
 
@@ -214,7 +216,8 @@ def weighted_sum(rows, members, factors, form, weights):
     precision. Where a code stands for many values, and codes outnumber the levels of all features,
     the factors are added up for each level instead, which takes one addition for each code.
     """
-    n_features, n_codes = len(weights) // form.size, _count_codes(form)
+    n_features = len(weights) // form.size
+    n_codes = _count_codes(form)
     n_sums = n_features * n_codes
     sums = aligned_zeros(len(weights), np.float64)
     n_values = 0
@@ -298,7 +301,8 @@ def approach(codes, features, start, stop):
 def square_norms(codes, bounds, features, diagonal, stride, scale, out):
     """Fill ``out`` with k(row, row), from the ``diagonal``: k(level, level) for each level."""
     for i in range(len(out)):
-        start, norm = bounds[i], 0.0
+        start = bounds[i]
+        norm = 0.0
         for k in range(start, bounds[i + 1]):
             j = k - start if features is None else int64(item(features, k))
             value = diagonal[j * stride + int64(item(codes, k))]

@@ -35,8 +35,10 @@ def _philox(c0, c1, c2, c3, k0, k1):
     for _ in range(10):
         a = uint64(0xD2511F53) * c0
         b = uint64(0xCD9E8D57) * c2
-        c0, c1 = (b >> uint64(32)) ^ c1 ^ k0, b & _LOW
-        c2, c3 = (a >> uint64(32)) ^ c3 ^ k1, a & _LOW
+        c0 = (b >> uint64(32)) ^ c1 ^ k0
+        c1 = b & _LOW
+        c2 = (a >> uint64(32)) ^ c3 ^ k1
+        c3 = a & _LOW
         k0 = (k0 + uint64(0x9E3779B9)) & _LOW
         k1 = (k1 + uint64(0xBB67AE85)) & _LOW
     return c0, c1, c2, c3
@@ -48,7 +50,8 @@ def words(key, stream, rows, out):
 
     The counter is (column // 4, row, stream, 0): row i of ``out`` depends on ``rows[i]`` alone.
     """
-    k0, k1 = uint64(key) & _LOW, uint64(key) >> uint64(32)
+    k0 = uint64(key) & _LOW
+    k1 = uint64(key) >> uint64(32)
     for i in range(len(rows)):
         line = out[i]
         for q in range(len(line) // 4):
@@ -92,7 +95,8 @@ def normals(bits, out):
     Box and Muller: of each two words the first gives the length, the second the angle.
     """
     for i in range(len(bits)):
-        line, numbers = bits[i], out[i]
+        line = bits[i]
+        numbers = out[i]
         for j in range(0, len(line), 2):
             uniform = (float32(line[j]) + float32(0.5)) * float32(2.0**-32)
             length = sqrt(float32(-2) * log(uniform))
@@ -107,7 +111,8 @@ def _fill(turns, unit, series, out):
     infinity = turns.dtype.type(inf)
     all_finite = True
     for i in range(n):
-        row, pairs = turns[i], out[i]
+        row = turns[i]
+        pairs = out[i]
         n_finite = int32(0)  # as narrow as a float32, so that one vector holds both
         for j in range(m):
             n_finite += int32(abs(row[j]) < infinity)
@@ -136,14 +141,23 @@ def _hadamard(columns):
     h = LANES
     while 4 * h <= n:
         for start in range(0, n, 4 * h):
-            a, b = columns[start : start + h], columns[start + h : start + 2 * h]
-            c, d = columns[start + 2 * h : start + 3 * h], columns[start + 3 * h : start + 4 * h]
+            a = columns[start : start + h]
+            b = columns[start + h : start + 2 * h]
+            c = columns[start + 2 * h : start + 3 * h]
+            d = columns[start + 3 * h : start + 4 * h]
             for i in range(h):
-                w, x, y, z = a[i] + b[i], a[i] - b[i], c[i] + d[i], c[i] - d[i]
-                a[i], b[i], c[i], d[i] = w + y, x + z, w - y, x - z
+                w = a[i] + b[i]
+                x = a[i] - b[i]
+                y = c[i] + d[i]
+                z = c[i] - d[i]
+                a[i] = w + y
+                b[i] = x + z
+                c[i] = w - y
+                d[i] = x - z
         h *= 4
     if h < n:
-        a, b = columns[:h], columns[h:]
+        a = columns[:h]
+        b = columns[h:]
         for i in range(h):
             a[i], b[i] = a[i] + b[i], a[i] - b[i]
 
@@ -153,7 +167,8 @@ def _scale(source, order, factors, target):
     """Set each column of ``target`` to one of ``source``, in some order, times a factor."""
     for j in range(len(order)):
         start = LANES * order[j]
-        column, scaled = source[start : start + LANES], target[LANES * j : LANES * (j + 1)]
+        column = source[start : start + LANES]
+        scaled = target[LANES * j : LANES * (j + 1)]
         for lane in range(LANES):
             scaled[lane] = factors[j] * column[lane]
 
@@ -189,7 +204,8 @@ def fastfood(X, flips, order, gains, starts, places, lengths, out):
     n_stacks, p = flips.shape
     same = np.arange(p)
     rows = np.zeros(p * LANES, X.dtype)
-    first, second = np.empty_like(rows), np.empty_like(rows)
+    first = np.empty_like(rows)
+    second = np.empty_like(rows)
     for top in range(0, len(X), LANES):
         bottom = min(top + LANES, len(X))
         _load(X[top:bottom], rows)
@@ -198,5 +214,5 @@ def fastfood(X, flips, order, gains, starts, places, lengths, out):
             _hadamard(first)
             _scale(first, order[s], gains[s], second)
             _hadamard(second)
-            part = slice(starts[s], starts[s + 1])
-            _store(second, places[part], lengths[part], out[top:bottom, part])
+            outputs = slice(starts[s], starts[s + 1])
+            _store(second, places[outputs], lengths[outputs], out[top:bottom, outputs])

@@ -28,7 +28,9 @@ def add_sums(kernel, walk, others, zeros, skip, out):
     skip`` on are walked; ``-len(others)`` or less walks everything. ``out`` is float64, (n_walk,
     n_others).
     """
-    width, weighted, kind = walk.width, walk.weight.size > 0, walk.value.dtype
+    width = walk.width
+    weighted = walk.weight.size > 0
+    kind = walk.value.dtype
     tile = _tile(width + 1, kind)
     logs = _tile(width + 1 if kernel == JS else 1, kind)
     weights = _tile(width + 1 if weighted else 1, kind)
@@ -52,7 +54,8 @@ def add_sums(kernel, walk, others, zeros, skip, out):
             if zeros is not None:
                 spread_own(kernel, others, first, chunk, own_sums)
             for r in range(max(0, first + skip), out.shape[0]):
-                begin, end = walk.bounds[chunk, r], walk.bounds[chunk, r + 1]
+                begin = walk.bounds[chunk, r]
+                end = walk.bounds[chunk, r + 1]
                 sums[:] = 0
                 # Not in functions of their own: LLVM then sees that these branches are the same for
                 # all rows, and the loops are faster.
@@ -89,7 +92,8 @@ def _tile(n, kind):
 @loop(**COMPILED)
 def _entries_of(rows, chunk, r):
     """Return where the entries of a chunk of a row begin and end, without one that fills up."""
-    begin, end = rows.bounds[chunk, r], rows.bounds[chunk, r + 1]
+    begin = rows.bounds[chunk, r]
+    end = rows.bounds[chunk, r + 1]
     return begin, end - (begin < end and rows.index[end - 1] == rows.width)
 
 
@@ -105,7 +109,8 @@ def distances_of_pairs(kernel, walk, others, rows, columns):
             a, a_end = _entries_of(walk, chunk, rows[i])
             b, b_end = _entries_of(others, chunk, columns[i])
             while a < a_end and b < b_end:
-                first, second = walk.index[a], others.index[b]
+                first = walk.index[a]
+                second = others.index[b]
                 if first == second:
                     out[i] += distance_of(kernel, others, b, walk, a)
                 elif first < second:

@@ -16,22 +16,25 @@ def descend_groups(gram, starts, gradient, weights, n_sweeps):
     """
     for _ in range(n_sweeps):
         for g in range(len(starts) - 1):
-            first, last = starts[g], starts[g + 1]
-            length, bend = 0.0, 0.0
+            first = starts[g]
+            last = starts[g + 1]
+            length = 0.0
+            curvature = 0.0
             for c in range(first, last):
                 for e in range(first, last):
-                    bend += gram[c, e] ** 2
-            if bend == 0.0:
+                    curvature += gram[c, e] ** 2
+            if curvature == 0.0:
                 continue
-            step = 1.0 / sqrt(bend)
+            step = 1.0 / sqrt(curvature)
             for c in range(first, last):
                 length += (weights[c] - step * gradient[c]) ** 2
             length = sqrt(length)
-            kept = 1.0 - step / length if length > step else 0.0
+            shrinkage = 1.0 - step / length if length > step else 0.0
             change = np.empty(last - first)
             for c in range(first, last):
-                after = kept * (weights[c] - step * gradient[c])
-                change[c - first], weights[c] = after - weights[c], after
+                after = shrinkage * (weights[c] - step * gradient[c])
+                change[c - first] = after - weights[c]
+                weights[c] = after
             for c in range(first, last):
                 if change[c - first] != 0.0:
                     row = gram[c]

@@ -24,7 +24,8 @@ def share_out(gx, gy, signed, out):
     for i in range(n):
         for y in range(h):
             for x in range(w):
-                a, b = gx[i, y, x], gy[i, y, x]
+                a = gx[i, y, x]
+                b = gy[i, y, x]
                 magnitude = sqrt(a * a + b * b)
                 if magnitude == 0:
                     continue
@@ -64,13 +65,15 @@ def smooth(energies, bins, weights, out):
     for y in range(len(out)):
         down[:] = 0
         for t in range(min(len(weights), len(out) - y)):
-            weight, ahead = weights[t], energies[y + t]
+            weight = weights[t]
+            ahead = energies[y + t]
             for j in range(len(down)):
                 down[j] += weight * ahead[j]
         both = out[y]
         both[:] = 0
         for t in range(len(weights)):
-            weight, ahead = weights[t], down[t * bins :]
+            weight = weights[t]
+            ahead = down[t * bins :]
             for j in range(len(ahead)):
                 both[j] += weight * ahead[j]
 
@@ -117,18 +120,19 @@ def thin(gx, gy, magnitude, out):
     h, w = magnitude.shape
     for y in range(1, h - 1):
         for x in range(1, w - 1):
-            a, b = gx[y, x], gy[y, x]
+            a = gx[y, x]
+            b = gy[y, x]
             here = magnitude[y, x]
             if here == 0:
                 continue
             sx = 1 if a >= 0 else -1
             sy = 1 if b >= 0 else -1
             if abs(a) >= abs(b):
-                part = abs(b) / abs(a)
-                ahead = (1 - part) * magnitude[y, x + sx] + part * magnitude[y + sy, x + sx]
-                behind = (1 - part) * magnitude[y, x - sx] + part * magnitude[y - sy, x - sx]
+                weight = abs(b) / abs(a)
+                ahead = (1 - weight) * magnitude[y, x + sx] + weight * magnitude[y + sy, x + sx]
+                behind = (1 - weight) * magnitude[y, x - sx] + weight * magnitude[y - sy, x - sx]
             else:
-                part = abs(a) / abs(b)
-                ahead = (1 - part) * magnitude[y + sy, x] + part * magnitude[y + sy, x + sx]
-                behind = (1 - part) * magnitude[y - sy, x] + part * magnitude[y - sy, x - sx]
+                weight = abs(a) / abs(b)
+                ahead = (1 - weight) * magnitude[y + sy, x] + weight * magnitude[y + sy, x + sx]
+                behind = (1 - weight) * magnitude[y - sy, x] + weight * magnitude[y - sy, x - sx]
             out[y, x] = here > behind and here >= ahead

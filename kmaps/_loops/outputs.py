@@ -17,7 +17,8 @@ def upper_product(X, B):
     """
     # Rows at distances of a power of two would share few places in the caches.
     x_parts = np.ascontiguousarray(X.reshape(len(X), -1, 8).transpose(1, 0, 2))
-    out, tile = np.empty_like(X), aligned_zeros(len(X) * STRIP, B.dtype).reshape(len(X), STRIP)
+    out = np.empty_like(X)
+    tile = aligned_zeros(len(X) * STRIP, B.dtype).reshape(len(X), STRIP)
     b = aligned_zeros(8 * STRIP, B.dtype)
     for left in range(0, len(B), STRIP):
         tile[:] = 0
@@ -25,8 +26,16 @@ def upper_product(X, B):
             for row in range(8):
                 b[row * STRIP : (row + 1) * STRIP] = B[k + row, left : left + STRIP]
             for i in range(len(X)):
-                x, sums = x_parts[k // 8, i], tile[i]
-                p, q, r, s, t, u, v, w = x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]
+                x = x_parts[k // 8, i]
+                sums = tile[i]
+                p = x[0]
+                q = x[1]
+                r = x[2]
+                s = x[3]
+                t = x[4]
+                u = x[5]
+                v = x[6]
+                w = x[7]
                 for j in range(STRIP):
                     first = (
                         p * b[j] + q * b[STRIP + j] + r * b[2 * STRIP + j] + s * b[3 * STRIP + j]
@@ -55,7 +64,8 @@ def descend_rows(outputs, order, places, signs, norms, upper, ridge, bias, alpha
         for k in order[visit]:
             if not moves[k]:
                 continue
-            i, row = places[k], outputs[k]
+            i = places[k]
+            row = outputs[k]
             margin = weights[n_outputs] * bias
             for j in range(n_outputs):
                 margin += weights[j] * row[j]

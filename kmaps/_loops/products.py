@@ -36,8 +36,10 @@ def twice_js(x, v, log_x, log_v):
 def add_pairs(kernel, sums, tile, walk, begin, end):
     # Two at a time, because each addition to memory waits for the previous one.
     for e in range(begin, end, 2):
-        x, v = tile[walk.index[e]], walk.value[e]
-        y, w = tile[walk.index[e + 1]], walk.value[e + 1]
+        x = tile[walk.index[e]]
+        v = walk.value[e]
+        y = tile[walk.index[e + 1]]
+        w = walk.value[e + 1]
         if kernel == CHI2:  # division is what costs: two terms share one
             for lane in range(LANES):
                 a = x[lane] + v
@@ -54,8 +56,10 @@ def add_pairs(kernel, sums, tile, walk, begin, end):
 @loop(**COMPILED)
 def add_js(sums, tile, logs, walk, begin, end):
     for e in range(begin, end):
-        x, v = tile[walk.index[e]], walk.value[e]
-        log_x, log_v = logs[walk.index[e]], walk.log[e]
+        x = tile[walk.index[e]]
+        v = walk.value[e]
+        log_x = logs[walk.index[e]]
+        log_v = walk.log[e]
         for lane in range(LANES):
             sums[lane] += twice_js(x[lane], v, log_x[lane], log_v)
 
@@ -63,8 +67,10 @@ def add_js(sums, tile, logs, walk, begin, end):
 @loop(**COMPILED)
 def add_weighted(kernel, sums, tile, logs, weights, walk, begin, end):
     for e in range(begin, end):
-        x, v = tile[walk.index[e]], walk.value[e]
-        p, q = weights[walk.index[e]], walk.weight[e]
+        x = tile[walk.index[e]]
+        v = walk.value[e]
+        p = weights[walk.index[e]]
+        q = walk.weight[e]
         if kernel == CHI2:
             for lane in range(LANES):
                 sums[lane] += x[lane] * (v / (x[lane] + v)) * p[lane] * q
@@ -72,6 +78,7 @@ def add_weighted(kernel, sums, tile, logs, weights, walk, begin, end):
             for lane in range(LANES):
                 sums[lane] += _min(x[lane], v) * p[lane] * q
         else:
-            log_x, log_v = logs[walk.index[e]], walk.log[e]
+            log_x = logs[walk.index[e]]
+            log_v = walk.log[e]
             for lane in range(LANES):
                 sums[lane] += twice_js(x[lane], v, log_x[lane], log_v) * p[lane] * q

@@ -25,8 +25,10 @@ def signs(data, indices, indptr, directions, positive):
     Columns are in order, without duplicates. All rows go through some of them before any goes on:
     so many directions stay in a cache.
     """
-    n, (d, m) = len(indptr) - 1, directions.shape
-    sums, nexts = np.zeros((n, m), directions.dtype), indptr[:-1].copy()
+    n = len(indptr) - 1
+    (d, m) = directions.shape
+    sums = np.zeros((n, m), directions.dtype)
+    nexts = indptr[:-1].copy()
     largest = np.zeros(n, data.dtype)
     for i in range(n):
         for k in range(indptr[i], indptr[i + 1]):
@@ -34,7 +36,8 @@ def signs(data, indices, indptr, directions, positive):
     columns = max(1, _CACHED // m)
     for end in range(columns, d + columns, columns):
         for i in range(n):
-            k, own = nexts[i], sums[i]
+            k = nexts[i]
+            own = sums[i]
             while k < indptr[i + 1] and indices[k] < end:
                 if data[k] != 0:
                     _add(own, data[k] / largest[i], directions[indices[k]])

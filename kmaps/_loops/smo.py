@@ -24,7 +24,7 @@ _LEAST = np.finfo(np.float64).min  # with -inf, LLVM sees no maximum
 _CURVATURE = 1e-12  # replaces a curvature that is not positive, as in LIBSVM
 
 
-class Part(NamedTuple):
+class Variables(NamedTuple):
     """The variables that descend."""
 
     places: NDArray[np.uint32]  # the row of the Gram matrix of each
@@ -50,55 +50,59 @@ class Packed(NamedTuple):
 
 
 @loop(**COMPILED)
-def descend(kernel, part, packed, tol, budget):
+def descend(kernel, variables, packed, tol, budget):
     """Take steps until no two gradients call for one by more than ``tol``, or the budget is spent.
 
     Returns the number of steps, the largest gradient of a variable that can rise, and the least of
     one that can fall.
     """
-    gains = np.empty(len(part.dual))
-    row = kernel[part.places[0]]  # any row will do
-    high, low = _move(part.gradient, row, row, 0.0, part.rises, part.falls)
+    gains = np.empty(len(variables.dual))
+    row = kernel[variables.places[0]]  # any row will do
+    high, low = _move(variables.gradient, row, row, 0.0, variables.rises, variables.falls)
     for steps in range(budget):
         if not high - low > tol:
             return steps, high, low
-        i = _first(part.gradient, part.rises, high)
-        row = _row(kernel, part, packed, i, -1)
-        best = _fill_gains(part, row, high, part.diagonal[i], gains)
-        j = _first(gains, part.falls, best)
-        other = _row(kernel, part, packed, j, i)
-        curved = part.diagonal[i] + part.diagonal[j] - 2 * row[j]
-        step = _exchange(part, i, j, curved if curved > 0 else _CURVATURE)
-        high, low = _move(part.gradient, row, other, step, part.rises, part.falls)
+        i = _first(variables.gradient, variables.rises, high)
+        row = _row(kernel, variables, packed, i, -1)
+        best = _fill_gains(variables, row, high, variables.diagonal[i], gains)
+        j = _first(gains, variables.falls, best)
+        other = _row(kernel, variables, packed, j, i)
+        curved = variables.diagonal[i] + variables.diagonal[j] - 2 * row[j]
+        step = _exchange(variables, i, j, curved if curved > 0 else _CURVATURE)
+        high, low = _move(variables.gradient, row, other, step, variables.rises, variables.falls)
     return budget, high, low
 
 
 @loop(**COMPILED)
-def subtract_products(kernel, known, dual, places, out):
-    """Subtract ``K[places][:, known] @ dual`` from ``out``."""
-    for k in range(len(known)):
-        row, factor = kernel[known[k]], dual[k]
+def subtract_products(kernel, subtracted, dual, places, out):
+    """Subtract ``K[places][:, subtracted] @ dual`` from ``out``."""
+    for k in range(len(subtracted)):
+        row = kernel[subtracted[k]]
+        factor = dual[k]
         for i in range(len(places)):
             out[i] -= factor * np.float64(row[places[i]])
 
 
 @loop(**COMPILED)
-def _row(kernel, part, packed, k, kept):
-    """Return the kernel of a variable with all; the row of the variable ``kept`` stays."""
+def _row(kernel, variables, packed, k, protected):
+    """Return the kernel of a variable with all; the row of the variable ``protected`` stays."""
     room = packed.rows.shape[0]
     if room == 0:
-        return kernel[part.places[k]]
+        return kernel[variables.places[k]]
     slot = packed.slots[k]
     if slot < 0:
         slot = (packed.newest[0] + 1) % room
-        if kept >= 0 and packed.slots[kept] == slot:
+        if protected >= 0 and packed.slots[protected] == slot:
             slot = (slot + 1) % room
         if packed.owners[slot] >= 0:
             packed.slots[packed.owners[slot]] = -1
-        packed.newest[0], packed.owners[slot], packed.slots[k] = slot, k, slot
-        source, target = kernel[part.places[k]], packed.rows[slot]
+        packed.newest[0] = slot
+        packed.owners[slot] = k
+        packed.slots[k] = slot
+        source = kernel[variables.places[k]]
+        target = packed.rows[slot]
         for i in range(len(target)):
-            target[i] = source[part.places[i]]
+            target[i] = source[variables.places[i]]
     return packed.rows[slot]
 
 
@@ -112,9 +116,11 @@ def _first(values, allowed, wanted):
 
 
 @loop(**COMPILED)
-def _fill_gains(part, row, high, own, gains):
+def _fill_gains(variables, row, high, own, gains):
     """Write twice the gain of a step to each variable that can fall; return the largest."""
-    gradient, falls, diagonal = part.gradient, part.falls, part.diagonal
+    gradient = variables.gradient
+    falls = variables.falls
+    diagonal = variables.diagonal
     best = 0.0
     for k in range(len(gains)):
         lead = high - gradient[k] if falls[k] else 0.0
@@ -128,22 +134,24 @@ def _fill_gains(part, row, high, own, gains):
 
 
 @loop(**COMPILED)
-def _exchange(part, i, j, curvature):
+def _exchange(variables, i, j, curvature):
     """Raise a variable and lower another one equally, as far as both may go; return the step."""
-    rise, fall = part.upper[i] - part.dual[i], part.dual[j] - part.lower[j]
-    step = min((part.gradient[i] - part.gradient[j]) / curvature, rise, fall)
-    part.dual[i] = part.upper[i] if step == rise else part.dual[i] + step
-    part.dual[j] = part.lower[j] if step == fall else part.dual[j] - step
+    rise = variables.upper[i] - variables.dual[i]
+    fall = variables.dual[j] - variables.lower[j]
+    step = min((variables.gradient[i] - variables.gradient[j]) / curvature, rise, fall)
+    variables.dual[i] = variables.upper[i] if step == rise else variables.dual[i] + step
+    variables.dual[j] = variables.lower[j] if step == fall else variables.dual[j] - step
     for k in (i, j):
-        part.rises[k] = part.dual[k] < part.upper[k]
-        part.falls[k] = part.dual[k] > part.lower[k]
+        variables.rises[k] = variables.dual[k] < variables.upper[k]
+        variables.falls[k] = variables.dual[k] > variables.lower[k]
     return step
 
 
 @loop(**COMPILED)
 def _move(gradient, row, other, step, rises, falls):
     """Change the gradients by a step; return the extremes that `descend` returns."""
-    high, low = _LEAST, _LEAST
+    high = _LEAST
+    low = _LEAST
     for k in range(len(gradient)):
         value = gradient[k] - step * (np.float64(row[k]) - np.float64(other[k]))
         gradient[k] = value

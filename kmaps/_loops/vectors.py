@@ -23,7 +23,8 @@ class Vector(types.Type):
     """The compiled type of a vector of so many lanes of ``number``."""
 
     def __init__(self, lanes: int, number: types.Float):
-        self.lanes, self.number = lanes, number
+        self.lanes = lanes
+        self.number = number
         super().__init__(f"Vector({lanes}, {number})")
 
     @property
@@ -65,8 +66,8 @@ def prefetch(typing, array, k):
         values = context.make_array(signature.args[0])(context, builder, arguments[0]).data
         place = builder.bitcast(builder.gep(values, [arguments[1]]), ir.IntType(8).as_pointer())
         i32 = ir.IntType(32)
-        of = ir.FunctionType(ir.VoidType(), [place.type, i32, i32, i32])
-        function = builder.module.declare_intrinsic("llvm.prefetch", [place.type], of)
+        signature_type = ir.FunctionType(ir.VoidType(), [place.type, i32, i32, i32])
+        function = builder.module.declare_intrinsic("llvm.prefetch", [place.type], signature_type)
         builder.call(function, [place, i32(0), i32(2), i32(1)])  # a read, to the second cache
         return context.get_dummy_value()
 
@@ -152,8 +153,8 @@ def larger(typing, a, b):
 
     def generate(context, builder, signature, arguments):
         double = ir.DoubleType()
-        of = ir.FunctionType(double, [double, double])
-        function = builder.module.declare_intrinsic("llvm.maxnum", [double], of)
+        signature_type = ir.FunctionType(double, [double, double])
+        function = builder.module.declare_intrinsic("llvm.maxnum", [double], signature_type)
         return builder.call(function, arguments, fastmath=("nnan", "nsz"))
 
     return types.float64(types.float64, types.float64), generate
@@ -164,9 +165,9 @@ def total(typing, vector):
     """Return the sum of the lanes, of float32."""
 
     def generate(context, builder, signature, arguments):
-        of = ir.FunctionType(_FLOAT, [_FLOAT, vector.form])
+        signature_type = ir.FunctionType(_FLOAT, [_FLOAT, vector.form])
         name = f"llvm.vector.reduce.fadd.v{vector.lanes}f32"
-        function = cgutils.get_or_insert_function(builder.module, of, name)
+        function = cgutils.get_or_insert_function(builder.module, signature_type, name)
         zero = ir.Constant(_FLOAT, 0.0)
         return builder.call(function, [zero, arguments[0]], fastmath=("reassoc",))
 

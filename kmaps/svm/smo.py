@@ -96,7 +96,9 @@ class _Descent:
         dual, lower, upper = self._dual[active], self._lower[active], self._upper[active]
         diagonal = self._kernel[places, places].astype(np.float64)
         gradient, may_rise, may_fall = self._gradient[active], dual < upper, dual > lower
-        self._part = loops.Part(places, diagonal, lower, upper, dual, gradient, may_rise, may_fall)
+        self._part = loops.Variables(
+            places, diagonal, lower, upper, dual, gradient, may_rise, may_fall
+        )
         n, is_whole = len(active), np.array_equal(places, np.arange(len(self._kernel)))
         room = 0 if is_whole else min(max(self._room // n, 2), n)
         self._packed = loops.Packed(
