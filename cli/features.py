@@ -129,7 +129,7 @@ def command(
 
     Features are kept in the cache: the same command again is fast, and a stopped one continues.
     """
-    from kmaps.data import Table, load_dataset
+    from kmaps.data import TableDataset, load_dataset
     from kmaps.features import get_normalization, make_feature
 
     feature = make_feature(kind, _parameters(settings))
@@ -140,7 +140,7 @@ def command(
     form, drawings = _targets(out, given_format, show, force)
     with noting(quiet):
         dataset = load_dataset(named, skip_bad=skip_bad)
-    if isinstance(dataset, Table):
+    if isinstance(dataset, TableDataset):
         raise ConfigError(f"{name}: is a table, whose columns are the features; expected images")
     from kmaps.bench.work.samples import features_cache
     from kmaps.features import Extractor  # takes a second to import

@@ -3,7 +3,7 @@ from .fetch import Download as Download
 from .fetch import download as download
 from .formats import FORMATS as FORMATS
 from .formats import Dataset as Dataset
-from .formats import Table as Table
+from .formats import TableDataset as TableDataset
 from .formats import get_format as get_format
 from .load import load_dataset as load_dataset
 from .manifest import Manifest as Manifest

@@ -16,9 +16,26 @@ from kmaps.data.yaml_text import read_text
 from kmaps.errors import ConfigError, DataError, suggest
 
 VOC_CLASSES = (
-    *("aeroplane", "bicycle", "bird", "boat", "bottle", "bus", "car", "cat", "chair", "cow"),
-    *("diningtable", "dog", "horse", "motorbike", "person", "pottedplant", "sheep", "sofa"),
-    *("train", "tvmonitor"),
+    "aeroplane",
+    "bicycle",
+    "bird",
+    "boat",
+    "bottle",
+    "bus",
+    "car",
+    "cat",
+    "chair",
+    "cow",
+    "diningtable",
+    "dog",
+    "horse",
+    "motorbike",
+    "person",
+    "pottedplant",
+    "sheep",
+    "sofa",
+    "train",
+    "tvmonitor",
 )
 INRIA_CLASS = "person"
 
@@ -44,7 +61,7 @@ class Scene:
 
     def of_class(self, name: str) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
         """Return the boxes of a class, and which of its objects are difficult."""
-        chosen = np.array([found == name for found in self.classes], bool)
+        chosen = np.array([class_name == name for class_name in self.classes], bool)
         return self.boxes[chosen], self.difficult[chosen]
 
 
@@ -68,7 +85,9 @@ def load_voc(folder: str | Path, image_set: str) -> list[Scene]:
 
 def _read_voc(folder: Path, name: str) -> Scene:
     path = folder / "Annotations" / f"{name}.xml"
-    boxes, classes, difficult = [], [], []
+    boxes = []
+    classes = []
+    difficult = []
     try:
         for thing in ElementTree.fromstring(read_text(path)).findall("object"):
             corners = (thing.find(f"bndbox/{key}").text for key in ("xmin", "ymin", "xmax", "ymax"))
@@ -80,20 +99,21 @@ def _read_voc(folder: Path, name: str) -> Scene:
     return _scene(name, folder / "JPEGImages" / f"{name}.jpg", boxes, classes, difficult)
 
 
-def load_inria(folder: str | Path, part: str) -> list[Scene]:
-    """Read the scenes of INRIA person's part, Train or Test: scenes with people come first.
+def load_inria(folder: str | Path, subset: str) -> list[Scene]:
+    """Read the scenes of a subset of INRIA person, Train or Test: scenes with people come first.
 
-    The folder is ``INRIAPerson``, where each part has ``pos``, ``neg`` and ``annotations``.
+    The folder is ``INRIAPerson``, where each subset has ``pos``, ``neg`` and ``annotations``.
     """
-    if part not in ("Train", "Test"):
-        raise ConfigError(f"unknown part {part!r}{suggest(part, ('Train', 'Test'))} of INRIA")
-    root = Path(folder) / part
+    if subset not in ("Train", "Test"):
+        raise ConfigError(f"unknown subset {subset!r}{suggest(subset, ('Train', 'Test'))} of INRIA")
+    root = Path(folder) / subset
     for needed in ("pos", "neg", "annotations"):
         if not (root / needed).is_dir():
             raise DataError(f"{root / needed}: no such folder; give the unpacked INRIAPerson")
-    people, without = (sorted((root / part).iterdir()) for part in ("pos", "neg"))
-    scenes = [_read_inria(root, path) for path in people]
-    return scenes + [_scene(path.stem, path, [], [], []) for path in without]
+    scenes = [_read_inria(root, path) for path in sorted((root / "pos").iterdir())]
+    for path in sorted((root / "neg").iterdir()):  # images without people
+        scenes.append(_scene(path.stem, path, [], [], []))
+    return scenes
 
 
 def _read_inria(root: Path, image: Path) -> Scene:
@@ -103,7 +123,7 @@ def _read_inria(root: Path, image: Path) -> Scene:
         text = read_text(path, encoding="latin-1")
     except OSError as error:
         raise DataError(f"{path}: {error.strerror}") from error
-    boxes = [[int(n) for n in found] for found in _INRIA_BOX.findall(text)]
+    boxes = [list(map(int, corners)) for corners in _INRIA_BOX.findall(text)]
     if not boxes:
         raise DataError(f"{path}: has no bounding box of a person")
     return _scene(image.stem, image, boxes, [INRIA_CLASS] * len(boxes), [False] * len(boxes))

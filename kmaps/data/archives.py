@@ -25,10 +25,19 @@ from kmaps.errors import DataError
 _CHUNK_BYTES = 1 << 20
 _REPORT_EVERY = 256
 _UNREADABLE = (
-    *(EOFError, OSError, zlib.error, tarfile.TarError, zipfile.BadZipFile, lzma.LZMAError),
+    EOFError,
+    OSError,
+    zlib.error,
+    tarfile.TarError,
+    zipfile.BadZipFile,
+    lzma.LZMAError,
     RuntimeError,  # encryption, compression that Python lacks, endlessly nested headers
     # The readers of headers raise these.
-    *(ValueError, KeyError, IndexError, OverflowError, struct.error),
+    ValueError,
+    KeyError,
+    IndexError,
+    OverflowError,
+    struct.error,
 )
 _HEADER_BYTES = 1 << 20  # a tar may have as many between two members
 UNWANTED_BYTES = 1 << 26  # a file may have as many in addition to those wanted
@@ -55,7 +64,9 @@ def read_file(path: Path, size: int, report: Report) -> tuple[bytes, str, int]:
     Return at most ``size`` bytes of the content, however large it is, and the SHA-256 and the size
     of the whole content. ``report(done, total)`` counts compressed bytes.
     """
-    digest, content, content_size = hashlib.sha256(), bytearray(), 0
+    digest = hashlib.sha256()
+    content = bytearray()
+    content_size = 0
     with _readable(path), open(path, "rb") as raw, _decompressed(raw) as stream:
         total = path.stat().st_size
         while chunk := stream.read(_CHUNK_BYTES):
@@ -78,7 +89,7 @@ def read_members(
     ``report(done, total)`` counts compressed bytes.
     """
     contents: dict[str, bytes] = {}
-    kept = 0
+    members_bytes = 0
     with _readable(path), open(path, "rb") as raw:
         total = path.stat().st_size
         entries = _zip_entries if raw.read(4) == b"PK\x03\x04" else _tar_entries
@@ -93,8 +104,8 @@ def read_members(
             if size > largest or name in contents:
                 reason = f"has {size:,} bytes" if size > largest else "occurs twice"
                 raise DataError(f"refused: member {member!r} {reason}")
-            kept += size
-            if kept > _PACKED_IMAGES * total + largest:
+            members_bytes += size
+            if members_bytes > _PACKED_IMAGES * total + largest:
                 raise _Unsafe(f"its members unpack to more than {_PACKED_IMAGES} times its size")
             contents[name] = read()
         report(total, total)
@@ -140,7 +151,8 @@ class _Metered(RawIOBase):
     """A stream that limits how much is read, because tarfile reads headers of any size."""
 
     def __init__(self, stream: IO[bytes]) -> None:
-        self._stream, self.left = stream, 2 * _HEADER_BYTES
+        self._stream = stream
+        self.left = 2 * _HEADER_BYTES
 
     def read(self, size: int = -1) -> bytes:
         content = self._stream.read(size)
@@ -189,6 +201,6 @@ def _zip_entries(raw: IO[bytes]) -> Iterator[_Entry]:
 
 def _refuse_outside(name: str) -> None:
     path = PurePosixPath(name.replace("\\", "/"))
-    has_drive = any(":" in part for part in path.parts[:1])
+    has_drive = any(":" in step for step in path.parts[:1])
     if path.is_absolute() or ".." in path.parts or has_drive:
         raise _Unsafe(f"member {name!r} lies outside the archive's folder")

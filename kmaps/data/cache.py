@@ -86,13 +86,14 @@ def stamped_files(
     ``damaged`` receives the path of each file that has changed since it was written, and how;
     without this mapping, the first such file is an error.
     """
-    folder, repair = root / name, repair_hint(name)
+    folder = root / name
+    repair = repair_hint(name)
     if not folder.is_dir():
         raise DataError(f"{name} is not in {root}: run `kmaps download {name}`")
     try:
         stamp = _read_stamp(folder)
-        version, files = (stamp["layout"], stamp["digest"]), stamp["files"]
-        if version != (LAYOUT, digest):
+        files = stamp["files"]
+        if (stamp["layout"], stamp["digest"]) != (LAYOUT, digest):
             raise DataError(f"{folder} holds another version of {name}: {repair}")
         for path, fault in _faults(folder, files, verify):
             if damaged is None:
@@ -105,14 +106,14 @@ def stamped_files(
 
 def verified(root: Path) -> dict[str, str]:
     """Hash every file of the cache; return each folder's defects, an empty text without any."""
-    found = {}
+    defects = {}
     for folder in sorted(path.parent for path in root.glob(f"*/{STAMP}")):
         try:
             faults = _faults(folder, _read_stamp(folder)["files"], verify=True)
-            found[folder.name] = ", ".join(f"{path}: {fault}" for path, fault in faults)
+            defects[folder.name] = ", ".join(f"{path}: {fault}" for path, fault in faults)
         except _BAD_STAMP as error:
-            found[folder.name] = str(error)
-    return found
+            defects[folder.name] = str(error)
+    return defects
 
 
 def _read_stamp(folder: Path) -> dict[str, Any]:
@@ -121,7 +122,8 @@ def _read_stamp(folder: Path) -> dict[str, Any]:
 
 def _faults(folder: Path, files: dict[str, Any], verify: bool) -> Iterator[tuple[str, str]]:
     for path, record in files.items():
-        if fault := _fault(folder / path, verify=verify, **record):
+        fault = _fault(folder / path, verify=verify, **record)
+        if fault:
             yield path, fault
 
 
@@ -132,12 +134,12 @@ def repair_hint(name: str) -> str:
 
 def _fault(path: Path, size: int, mtime_ns: int, sha256: str, *, verify: bool) -> str | None:
     try:
-        found = path.stat()
-        if not stat.S_ISREG(found.st_mode):
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
             return "is not a regular file"
-        if found.st_size != size:
-            return f"has {found.st_size:,} bytes, expected {size:,}"
-        if (verify or found.st_mtime_ns != mtime_ns) and _sha256(path) != sha256:
+        if status.st_size != size:
+            return f"has {status.st_size:,} bytes, expected {size:,}"
+        if (verify or status.st_mtime_ns != mtime_ns) and _sha256(path) != sha256:
             return "has changed since it was verified"
     except OSError as error:
         return f"cannot be read: {error.strerror}"
@@ -148,7 +150,8 @@ def _install(root: Path, name: str, digest: str, write: Callable[[Path], object]
     """Put the files that ``write(folder)`` writes into the cache, whole or not at all."""
     staging = work_folder(root, name) / "staging"
     shutil.rmtree(staging, ignore_errors=True)  # a killed process left it: we hold the lock
-    fresh, old = staging / uuid.uuid4().hex, staging / uuid.uuid4().hex
+    fresh = staging / uuid.uuid4().hex
+    old = staging / uuid.uuid4().hex
     fresh.mkdir(parents=True)
     try:
         write(fresh)
@@ -164,10 +167,10 @@ def _install(root: Path, name: str, digest: str, write: Callable[[Path], object]
 def _write_stamp(folder: Path, digest: str) -> None:
     files = {}
     for path in sorted(p for p in folder.rglob("*") if p.is_file()):
-        found = path.stat()
+        status = path.stat()
         files[path.relative_to(folder).as_posix()] = {
-            "size": found.st_size,
-            "mtime_ns": found.st_mtime_ns,
+            "size": status.st_size,
+            "mtime_ns": status.st_mtime_ns,
             "sha256": _sha256(path),
         }
     stamp = {"layout": LAYOUT, "digest": digest, "files": files}

@@ -71,13 +71,20 @@ def download(
             f"{manifest.name}: cannot write to {job.root}: {error.strerror or error}; "
             "choose another folder with data_dir=FOLDER or KMAPS_DATA_DIR"
         ) from error
-    known = manifest.size, manifest.digest
-    return Download(manifest.name, job.status, job.root / manifest.name, *known, tuple(job.notes))
+    return Download(
+        name=manifest.name,
+        status=job.status,
+        folder=job.root / manifest.name,
+        size=manifest.size,
+        digest=manifest.digest,
+        notes=tuple(job.notes),
+    )
 
 
 def _mirrors(mirror: Mirror | Sequence[Mirror] | None) -> list[Mirror]:
-    given = (os.environ.get("KMAPS_MIRROR") or []) if mirror is None else mirror
-    mirrors = [given] if isinstance(given, str | Path) else list(given)
+    if mirror is None:
+        mirror = os.environ.get("KMAPS_MIRROR") or []
+    mirrors = [mirror] if isinstance(mirror, str | Path) else list(mirror)
     for entry in mirrors:
         if not _is_url(entry) and not Path(entry).expanduser().is_dir():
             raise ConfigError(f"mirror {entry}: no such folder; give one, or an http(s) address")
@@ -102,8 +109,8 @@ class _Job:
         def on_wait() -> None:
             self.report(f"waiting for another download of {self.manifest.name}", 0, None)
 
-        known = self.manifest.name, self.manifest.digest
-        if keep(self.root, *known, self.write, on_wait, verify=verify):
+        name = self.manifest.name
+        if keep(self.root, name, self.manifest.digest, self.write, on_wait, verify=verify):
             shutil.rmtree(self._downloads(), ignore_errors=True)
 
     def write(self, fresh: Path) -> None:
@@ -140,8 +147,11 @@ class _Job:
                 # If there is none, the first one is tried nevertheless, and reported as missing.
                 yield next((file for file in files if file.exists()), files[0])
             elif not self.offline:
-                yield from (f"{str(mirror).rstrip('/')}/{path}" for path in source.mirror_paths)
-        yield from () if self.offline else source.urls
+                address = str(mirror).rstrip("/")
+                for path in source.mirror_paths:
+                    yield f"{address}/{path}"
+        if not self.offline:
+            yield from source.urls
 
     def _from_url(self, url: str, source: SourceFile) -> Content:
         # The address is in the name: two of them may serve different packings of one content.

@@ -58,7 +58,7 @@ class Dataset:
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class TableDataset:
     """Vectors X, float32 (n, d), dense or CSR; the other fields are those of :class:`Dataset`."""
 
     name: str
@@ -97,14 +97,16 @@ class Format:
 
 def get_format(manifest: Manifest) -> Format:
     """Return the format of a dataset; refuse an unknown one."""
-    name, known = manifest.name, FORMATS
-    if manifest.format not in known:
+    name = manifest.name
+    formats = FORMATS
+    if manifest.format not in formats:
         raise ConfigError(
-            f"{name}: unknown format {manifest.format!r}{suggest(manifest.format, known)} "
-            f"(known: {', '.join(known)})"
+            f"{name}: unknown format {manifest.format!r}{suggest(manifest.format, formats)} "
+            f"(known: {', '.join(formats)})"
         )
-    chosen = known[manifest.format]
-    expected, roles = chosen.roles(manifest), {source.role for source in manifest.files}
+    chosen = formats[manifest.format]
+    expected = chosen.roles(manifest)
+    roles = {source.role for source in manifest.files}
     if roles != expected:
         raise ConfigError(
             f"{name}: format {manifest.format} needs files of the roles {sorted(expected)}, "
@@ -129,7 +131,9 @@ def _store_arrays(images: NDArray, labels: NDArray, groups: NDArray, folder: Pat
 
 
 def _load_arrays(manifest: Manifest, folder: Path, paths: list[str]) -> Samples:
-    images, y, groups = (np.load(folder / f"{part}.npy") for part in ("images", "labels", "groups"))
+    images = np.load(folder / "images.npy")
+    y = np.load(folder / "labels.npy")
+    groups = np.load(folder / "groups.npy")
     return images, y, groups
 
 
@@ -151,7 +155,7 @@ def read_idx(content: bytes, where: str, n_dims: int) -> NDArray[np.uint8]:
 
 
 def _idx_roles(manifest: Manifest) -> set[str]:
-    return {f"{group}-{part}" for group in manifest.groups for part in ("images", "labels")}
+    return {f"{group}-{content}" for group in manifest.groups for content in ("images", "labels")}
 
 
 def _decode_idx(path: Path, source: SourceFile, manifest: Manifest, report: "Report") -> Content:
@@ -162,7 +166,9 @@ def _decode_idx(path: Path, source: SourceFile, manifest: Manifest, report: "Rep
 
 
 def _store_idx(payloads: Mapping[str, bytes], manifest: Manifest, folder: Path) -> None:
-    images, labels, groups = [], [], []
+    images = []
+    labels = []
+    groups = []
     for group in manifest.groups:
         levels = read_idx(payloads[f"{group}-images"], f"{group}-images", 3)
         targets = read_idx(payloads[f"{group}-labels"], f"{group}-labels", 1)
@@ -216,9 +222,13 @@ def _tree(contents: dict[str, bytes]) -> Content:
 
 def _labels_and_groups(names: list[str], manifest: Manifest) -> tuple[NDArray, NDArray]:
     label = {name: i for i, name in enumerate(manifest.classes)}
-    parts = [name.split("/") for name in names]
-    groups = [part[0] if manifest.groups else "" for part in parts]
-    return np.array([label[part[-2]] for part in parts], np.int64), np.array(groups)
+    labels = []
+    groups = []
+    for name in names:
+        folders = name.split("/")[:-1]
+        labels.append(label[folders[-1]])
+        groups.append(folders[0] if manifest.groups else "")
+    return np.array(labels, np.int64), np.array(groups)
 
 
 # Caltech-101: JPEG files in folders, kept as they are.
@@ -237,7 +247,8 @@ def _store_jpegs(payloads: Mapping[str, dict], manifest: Manifest, folder: Path)
 
 
 def _load_jpegs(manifest: Manifest, folder: Path, paths: list[str]) -> Samples:
-    return [folder / path for path in paths], *_labels_and_groups(paths, manifest)
+    y, groups = _labels_and_groups(paths, manifest)
+    return [folder / path for path in paths], y, groups
 
 
 # Daimler: PGM files in folders; the digest is of the pixels.
@@ -260,7 +271,9 @@ def read_pgm(content: bytes, where: str, shape: tuple[int, int]) -> bytes:
 
 def _decode_pgms(path: Path, source: SourceFile, manifest: Manifest, report: "Report") -> Content:
     members = _members(".pgm", path, source, manifest, report)
-    return _tree({name: read_pgm(one, name, manifest.shape) for name, one in members.items()})
+    return _tree(
+        {name: read_pgm(content, name, manifest.shape) for name, content in members.items()}
+    )
 
 
 def _store_pgms(payloads: Mapping[str, dict], manifest: Manifest, folder: Path) -> None:
@@ -278,10 +291,14 @@ def _load_shipped(shipped: str, manifest: Manifest, folder: Path, paths: list[st
     from sklearn import datasets
 
     bunch = getattr(datasets, f"load_{shipped}")()
-    rows = "images" if "images" in bunch else "rows"
-    samples = bunch.images.astype(np.uint8) if rows == "images" else bunch.data.astype("<f4")
-    parts = {rows: samples.tobytes(), "labels": bunch.target.astype(np.uint8).tobytes()}
-    digest = tree_digest({role: _sha256(part) for role, part in parts.items()})
+    if "images" in bunch:
+        role = "images"
+        samples = bunch.images.astype(np.uint8)
+    else:
+        role = "rows"
+        samples = bunch.data.astype("<f4")
+    labels = bunch.target.astype(np.uint8)
+    digest = tree_digest({role: _sha256(samples.tobytes()), "labels": _sha256(labels.tobytes())})
     if digest != manifest.digest:
         raise DataError(
             f"{manifest.name}: expected sha256 {manifest.digest}, got {digest}: this scikit-learn "

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kmaps.data.cache import cache_root, repair_hint, stamped_files
-from kmaps.data.formats import Dataset, Table, get_format
+from kmaps.data.formats import Dataset, TableDataset, get_format
 from kmaps.data.manifest import Manifest, load_manifest
 from kmaps.errors import DataError
 
@@ -19,7 +19,7 @@ def load_dataset(
     *,
     data_dir: str | Path | None = None,
     skip_bad: bool = False,
-) -> Dataset | Table:
+) -> Dataset | TableDataset:
     """Load images or a table: from the cache, from scikit-learn, or from the user's files.
 
     The cache is ``data_dir``, ``KMAPS_DATA_DIR`` or the platform's folder for caches. ``skip_bad``
@@ -37,10 +37,21 @@ def load_dataset(
     paths = [] if manifest.embedded else stamped_files(root, manifest.name, manifest.digest, noted)
     samples, y, groups = chosen.load(manifest, root / manifest.name, paths)
     if chosen.tabular:
-        return Table(manifest.name, samples, y, groups, manifest.digest, manifest.classes)
+        return TableDataset(manifest.name, samples, y, groups, manifest.digest, manifest.classes)
     damaged = {row: faults[path] for row, path in enumerate(paths) if path in faults}
-    if gone := set(y.tolist()) - set(np.delete(y, list(damaged)).tolist()):
-        which = f"{root / manifest.name}: every image of {manifest.classes[min(gone)]!r} is damaged"
-        raise DataError(f"{which}; {repair_hint(manifest.name)}")
-    about = manifest.digest, manifest.classes, manifest.max_level
-    return Dataset(manifest.name, samples, y, groups, *about, damaged)
+    without_images = set(y.tolist()) - set(np.delete(y, list(damaged)).tolist())
+    if without_images:
+        raise DataError(
+            f"{root / manifest.name}: every image of {manifest.classes[min(without_images)]!r} is "
+            f"damaged; {repair_hint(manifest.name)}"
+        )
+    return Dataset(
+        name=manifest.name,
+        images=samples,
+        y=y,
+        groups=groups,
+        digest=manifest.digest,
+        class_names=manifest.classes,
+        max_level=manifest.max_level,
+        damaged=damaged,
+    )

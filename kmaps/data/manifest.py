@@ -102,13 +102,13 @@ def available() -> list[str]:
     The datasets that come with kmaps precede the user's datasets, which lie in the folders of
     ``KMAPS_DATA_PATH``, separated as in ``PATH``.
     """
-    found = {path.stem for folder in _user_folders() for path in folder.glob("*.yaml")}
-    return [*packaged(), *sorted(found - set(packaged()))]
+    names = {path.stem for folder in _user_folders() for path in folder.glob("*.yaml")}
+    return [*packaged(), *sorted(names - set(packaged()))]
 
 
 def _user_folders() -> list[Path]:
-    given = os.environ.get("KMAPS_DATA_PATH", "").split(os.pathsep)
-    return [Path(folder).expanduser() for folder in given if folder]
+    folders = os.environ.get("KMAPS_DATA_PATH", "").split(os.pathsep)
+    return [Path(folder).expanduser() for folder in folders if folder]
 
 
 def load_manifest(name: str, folder: str | Path | None = None) -> Manifest:
@@ -118,15 +118,15 @@ def load_manifest(name: str, folder: str | Path | None = None) -> Manifest:
     """
     if name in packaged():
         return _packaged_manifest(name)
-    folders = [*([] if folder is None else [Path(folder)]), *_user_folders()]
-    files = [place / f"{name}.yaml" for place in folders]
-    found = next((file for file in files if os.path.isfile(file)), None)  # takes any name
-    if found is None:
-        known = available()
-        raise ConfigError(
-            f"unknown dataset {name!r}{suggest(name, known)} (known: {', '.join(known)})"
-        )
-    return _of_name(read_manifest(found), name)
+    folders = _user_folders()
+    if folder is not None:
+        folders.insert(0, Path(folder))
+    for place in folders:
+        file = place / f"{name}.yaml"
+        if os.path.isfile(file):  # takes any name
+            return _of_name(read_manifest(file), name)
+    names = available()
+    raise ConfigError(f"unknown dataset {name!r}{suggest(name, names)} (known: {', '.join(names)})")
 
 
 @cache
@@ -160,9 +160,9 @@ def parse_manifest(text: str, where: str) -> Manifest:
     values = _checked(tree, Manifest, _MANIFEST_RULES, "", problems)
     sources = []
     for i, entry in enumerate(values.pop("files", ())):
-        given = _checked(entry, SourceFile, _FILE_RULES, f"files[{i}].", problems)
-        if given.keys() >= _required(SourceFile):
-            sources.append(SourceFile(**given))
+        arguments = _checked(entry, SourceFile, _FILE_RULES, f"files[{i}].", problems)
+        if arguments.keys() >= _required(SourceFile):
+            sources.append(SourceFile(**arguments))
     if not problems:
         problems += _inconsistencies(values["digest"], sources)
     if problems:
@@ -183,7 +183,12 @@ def _inconsistencies(digest: str, sources: list[SourceFile]) -> Iterable[str]:
 
 
 def _required(made: type[Manifest | SourceFile]) -> set[str]:
-    return {one.name for one in fields(made) if one.default is one.default_factory is MISSING}
+    """Return the names of the keys that have no default."""
+    return {
+        parameter.name
+        for parameter in fields(made)
+        if parameter.default is MISSING and parameter.default_factory is MISSING
+    }
 
 
 def _checked(
@@ -226,10 +231,10 @@ def _matches(pattern: str, expected: str) -> Callable[[Any], str]:
 
 
 def _list_of(rule: Callable[[Any], Any], expected: str) -> Callable[[Any], tuple]:
-    def given(value: Any) -> bool:
+    def is_list(value: Any) -> bool:
         return isinstance(value, list) and len(value) > 0
 
-    return _rule(expected, given, lambda value: tuple(map(rule, value)))
+    return _rule(expected, is_list, lambda value: tuple(map(rule, value)))
 
 
 def _is_path(value: Any) -> bool:

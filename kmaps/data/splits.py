@@ -15,12 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.checks import is_whole
-from kmaps.data.formats import Dataset, Table
+from kmaps.data.formats import Dataset, TableDataset
 from kmaps.errors import ConfigError, suggest
 
 Split = tuple[NDArray[np.int64], NDArray[np.int64]]
 
-Samples = Dataset | Table
+Samples = Dataset | TableDataset
 
 _FORMS = (
     "{train: 10000, test: 10000} or {train: 0.7}, with or without {stratified: true}, {official: "
@@ -66,9 +66,9 @@ def draw_split(dataset: Samples, protocol: Mapping[str, Any], split: int) -> Spl
     check_protocol(protocol)
     if "overlap" in protocol:
         return _draw_overlapping(dataset, protocol, split)
-    found = _drawn(dataset, protocol, split)
-    _check_clusters(dataset, found)
-    return found
+    indices = _drawn(dataset, protocol, split)
+    _check_clusters(dataset, indices)
+    return indices
 
 
 def _drawn(dataset: Samples, protocol: Mapping[str, Any], split: int) -> Split:
@@ -117,7 +117,9 @@ def _draw_overlapping(dataset: Samples, protocol: Mapping[str, Any], split: int)
 
 
 def _numbers(dataset: Samples, protocol: Mapping[str, Any]) -> tuple[int, int]:
-    n, train, test = len(dataset.y), protocol["train"], protocol.get("test")
+    n = len(dataset.y)
+    train = protocol["train"]
+    test = protocol.get("test")
     n_train = train if isinstance(train, int) else round(train * n)
     if test is None:
         n_test = n - n_train
@@ -127,11 +129,10 @@ def _numbers(dataset: Samples, protocol: Mapping[str, Any]) -> tuple[int, int]:
         n_test = round(test * n) - (train + test <= 1 and round(train * n) + round(test * n) > n)
     if min(n_train, n_test) < 1 or n_train + n_test > n:
         asked = f"train {train}" if test is None else f"train {train} and test {test}"
-        raise ConfigError(
-            f"{dataset.name}: {asked} need {n_train + n_test} samples, and the dataset has {n}"
-            if n_train + n_test > n
-            else f"{dataset.name}: {asked} of {n} samples leave none to train or to test on"
-        )
+        problem = f"of {n} samples leave none to train or to test on"
+        if n_train + n_test > n:
+            problem = f"need {n_train + n_test} samples, and the dataset has {n}"
+        raise ConfigError(f"{dataset.name}: {asked} {problem}")
     return n_train, n_test
 
 
@@ -153,10 +154,12 @@ def _draw_stratified(
                 f"among the {n_train} training samples; draw more"
             )
     members = [rng.permutation(np.flatnonzero(dataset.y == label)) for label in range(len(sizes))]
-    ends = zip(members, of_train, of_train + of_test, strict=True)
-    parts = [np.split(one, [n_first, end])[:2] for one, n_first, end in ends]
-    train, test = (rng.permutation(np.concatenate(part)) for part in zip(*parts, strict=True))
-    return train, test
+    train = []
+    test = []
+    for indices, n_train_of_class, n_test_of_class in zip(members, of_train, of_test, strict=True):
+        train.append(indices[:n_train_of_class])
+        test.append(indices[n_train_of_class : n_train_of_class + n_test_of_class])
+    return rng.permutation(np.concatenate(train)), rng.permutation(np.concatenate(test))
 
 
 def _shares(total: int, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -184,15 +187,19 @@ def _draw_clusters(dataset: Samples, n_train: int, n_test: int, rng: np.random.G
             f"{dataset.name}: each of the {len(names)} groups is larger than train {n_train} or "
             f"test {n_test}; draw more samples"
         )
-    train, test = (np.isin(number, order[part]) for part in (slice(first), slice(first, last)))
+    train = np.isin(number, order[:first])
+    test = np.isin(number, order[first:last])
     return rng.permutation(np.flatnonzero(train)), rng.permutation(np.flatnonzero(test))
 
 
 def _check_clusters(dataset: Samples, split: Split) -> None:
     if dataset.clusters is None:
         return
-    train, test = (set(dataset.clusters[part].tolist()) for part in split)
-    if both := train & test:
+    train_indices, test_indices = split
+    train = set(dataset.clusters[train_indices].tolist())
+    test = set(dataset.clusters[test_indices].tolist())
+    both = train & test
+    if both:
         raise ConfigError(
             f"{dataset.name}: group {min(both)!r} is in both the training and the test set "
             f"({len(both)} of {len(train | test)} groups are); split by groups, or leave the "
@@ -211,7 +218,8 @@ def check_protocol(protocol: Mapping[str, Any]) -> None:
     for key in protocol:
         if key not in _KEYS:
             raise ConfigError(f"protocol: unknown key {key!r}{suggest(key, _KEYS)}; give {_FORMS}")
-    keys, count = set(protocol), partial(is_whole, low=1)
+    keys = set(protocol)
+    count = partial(is_whole, low=1)
     if "overlap" in keys:
         keys.remove("overlap")
         counted = keys in ({"train", "test"}, {"train_per_class", "test_per_class"})
@@ -223,14 +231,14 @@ def check_protocol(protocol: Mapping[str, Any]) -> None:
         sound = protocol["official"] is True and count(protocol.get("train", 1))
     elif keys | {"test", "stratified"} == {"train", "test", "stratified"} and "train" in keys:
         values = [protocol[key] for key in ("train", "test") if key in protocol]
-        numbers = all(map(count, values)) or all(
-            isinstance(one, float) and 0 < one < 1 for one in values
-        )
-        named = keys == {"train", "test"} and all(map(_is_names, values))
-        sound = (numbers or named) and protocol.get("stratified", True) is True
+        are_counts = all(map(count, values))
+        are_fractions = all(isinstance(value, float) and 0 < value < 1 for value in values)
+        are_groups = keys == {"train", "test"} and all(map(_is_names, values))
+        sound = are_counts or are_fractions or are_groups
+        sound = sound and protocol.get("stratified", True) is True
     elif keys == {"choose", "train", "test"}:
-        named = all(map(_is_names, (protocol["train"], protocol["test"])))
-        sound = count(protocol["choose"]) and named
+        are_groups = _is_names(protocol["train"]) and _is_names(protocol["test"])
+        sound = count(protocol["choose"]) and are_groups
     else:
         per_class = keys == {"train_per_class", "test_per_class"}
         sound = per_class and all(map(count, protocol.values()))
@@ -257,17 +265,21 @@ def _choice(name: str, protocol: Mapping[str, Any], split: int) -> tuple[list, l
 
 def _by_groups(dataset: Samples, train: list, test: list) -> Split:
     # YAML reads an unquoted 1 as a number; the group is called "1".
-    train, test = [str(group) for group in train], [str(group) for group in test]
-    known = sorted(set(dataset.groups.tolist()) - {""})
+    train = [str(group) for group in train]
+    test = [str(group) for group in test]
+    names = sorted(set(dataset.groups.tolist()) - {""})
     for group in (*train, *test):
-        if group not in known:
-            there = ", ".join(known) if known else "none"
+        if group not in names:
+            there = ", ".join(names) if names else "none"
             raise ConfigError(
-                f"{dataset.name}: no group {group!r}{suggest(group, known)} (there are: {there})"
+                f"{dataset.name}: no group {group!r}{suggest(group, names)} (there are: {there})"
             )
-    if both := set(train) & set(test):
+    both = set(train) & set(test)
+    if both:
         raise ConfigError(f"{dataset.name}: group {min(both)!r} is in the training and test set")
-    return tuple(np.flatnonzero(np.isin(dataset.groups, groups)) for groups in (train, test))
+    of_train = np.flatnonzero(np.isin(dataset.groups, train))
+    of_test = np.flatnonzero(np.isin(dataset.groups, test))
+    return of_train, of_test
 
 
 def _part_of_official(dataset: Samples, n_train: int, split: int) -> Split:
@@ -285,8 +297,10 @@ def _part_of_official(dataset: Samples, n_train: int, split: int) -> Split:
 def _draw_per_class(
     dataset: Samples, protocol: Mapping[str, Any], rng: np.random.Generator
 ) -> Split:
-    n_train, n_test = protocol["train_per_class"], protocol["test_per_class"]
-    train, test = [], []
+    n_train = protocol["train_per_class"]
+    n_test = protocol["test_per_class"]
+    train = []
+    test = []
     for label, name in enumerate(dataset.class_names):
         members = rng.permutation(np.flatnonzero(dataset.y == label))
         if len(members) <= n_train:

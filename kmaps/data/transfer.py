@@ -54,36 +54,46 @@ def fetch_url(
 
     if target.exists():
         return True
-    part = target.with_name(target.name + ".part")
-    part.parent.mkdir(parents=True, exist_ok=True)
+    partial_file = target.with_name(target.name + ".part")
+    partial_file.parent.mkdir(parents=True, exist_ok=True)
     for pause_s in (*_PAUSES_S, None):
         try:
-            resumed = _go_on(url, part, report, largest)
+            resumed = _go_on(url, partial_file, report, largest)
             break
         except _Endless as error:
-            part.unlink(missing_ok=True)
+            partial_file.unlink(missing_ok=True)
             raise DataError(f"{url}: {error}") from error
         # Python raises ValueError for invalid addresses and chunks.
         except (
-            *(requests.RequestException, urllib3.exceptions.HTTPError, _Interrupted),
-            *(http.client.HTTPException, ValueError),
+            requests.RequestException,
+            urllib3.exceptions.HTTPError,
+            http.client.HTTPException,
+            _Interrupted,
+            ValueError,
         ) as error:
             response = getattr(error, "response", None)
             if response is not None and 400 <= response.status_code < 500:
                 raise DataError(f"{url}: HTTP {response.status_code} {response.reason}") from error
             if pause_s is None:
-                kept = f"; the next download goes on from byte {n:,}" if (n := _size(part)) else ""
-                raise DataError(f"{url}: {_reason(error)}{kept}") from error
+                message = f"{url}: {_reason(error)}"
+                n_bytes = _size(partial_file)
+                if n_bytes:
+                    message += f"; the next download goes on from byte {n_bytes:,}"
+                raise DataError(message) from error
             time.sleep(pause_s)
-    part.replace(target)
+    partial_file.replace(target)
     return resumed
 
 
-def _go_on(url: str, part: Path, report: Callable[[int, int | None], object], largest: int) -> bool:
-    """Append the missing bytes to ``part``, or write all of it when the server cannot go on."""
-    done = _size(part)
+def _go_on(
+    url: str, partial_file: Path, report: Callable[[int, int | None], object], largest: int
+) -> bool:
+    """Append the missing bytes to a file, or write all of it when the server cannot go on."""
+    done = _size(partial_file)
     # A server that compresses on the fly would count other bytes: hence "identity".
-    headers = {"Accept-Encoding": "identity"} | ({"Range": f"bytes={done}-"} if done else {})
+    headers = {"Accept-Encoding": "identity"}
+    if done:
+        headers["Range"] = f"bytes={done}-"
     with _asked(url, headers) as take:
         response = take(_PATIENCE_S)
         if response is None:
@@ -92,7 +102,7 @@ def _go_on(url: str, part: Path, report: Callable[[int, int | None], object], la
         if response.status_code == 416 and whole == done:
             return True
         if response.status_code == 416 or (response.status_code == 206 and first != done):
-            part.unlink(missing_ok=True)
+            partial_file.unlink(missing_ok=True)
             raise _Interrupted(f"the server cannot go on from byte {done:,}")
         response.raise_for_status()
         if response.status_code != 206:
@@ -101,7 +111,7 @@ def _go_on(url: str, part: Path, report: Callable[[int, int | None], object], la
         length = response.headers.get("Content-Length", "")
         total = done + int(length) if re.fullmatch(r"\d{1,18}", length) else None
         _refuse_endless(total or done, largest)
-        with open(part, "ab" if done else "wb") as file:
+        with open(partial_file, "ab" if done else "wb") as file:
             for chunk in _chunks(take):
                 done += len(chunk)
                 _refuse_endless(done, largest)
@@ -125,10 +135,10 @@ def _asked(url: str, headers: dict[str, str]) -> Iterator[_Take]:
 
     def take(seconds: float) -> Any:
         with suppress(Empty):
-            found = arrived.get(timeout=max(seconds, 0))
-            if isinstance(found, Exception):
-                raise found
-            return found
+            answer = arrived.get(timeout=max(seconds, 0))
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
 
     try:
         yield take
@@ -145,7 +155,8 @@ def _read_answer(url: str, headers: dict[str, str], arrived: Queue[Any], ended: 
     try:
         with requests.Session() as session:
             # We follow redirections: requests would read their bodies, however long they are.
-            target, session.get_redirect_target = session.get_redirect_target, lambda answer: None
+            target = session.get_redirect_target
+            session.get_redirect_target = lambda answer: None
             for _ in range(_REDIRECTIONS + 1):
                 response = session.get(url, headers=headers, stream=True, timeout=_TIMEOUT_S)
                 location = target(response)
@@ -172,8 +183,12 @@ def _refuse_endless(size: int, largest: int) -> None:
 
 def _chunks(take: _Take) -> Iterator[bytes]:
     """Yield the body as it arrives; a server that is too slow counts as broken off."""
-    came, since = 0, time.monotonic()
-    while (chunk := take(since + _PATIENCE_S - time.monotonic())) != b"":
+    came = 0
+    since = time.monotonic()
+    while True:
+        chunk = take(since + _PATIENCE_S - time.monotonic())
+        if chunk == b"":
+            return
         if chunk is not None:
             yield chunk
             came += len(chunk)
@@ -181,7 +196,8 @@ def _chunks(take: _Take) -> Iterator[bytes]:
         if waited >= _PATIENCE_S:
             if came < _LEAST_RATE * waited:
                 raise _Interrupted(f"{came:,} bytes arrived in {waited:.0f} s, which is too slow")
-            came, since = 0, time.monotonic()
+            came = 0
+            since = time.monotonic()
 
 
 def _content_range(header: str) -> tuple[int | None, int | None]:
@@ -191,8 +207,8 @@ def _content_range(header: str) -> tuple[int | None, int | None]:
     return first and int(first), whole and int(whole)
 
 
-def _size(part: Path) -> int:
-    return part.stat().st_size if part.exists() else 0
+def _size(file: Path) -> int:
+    return file.stat().st_size if file.exists() else 0
 
 
 def _reason(error: Exception) -> str:

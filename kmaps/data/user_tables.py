@@ -13,7 +13,7 @@ from scipy.sparse import csr_array, issparse, vstack
 from kmaps import io
 from kmaps.checks import present
 from kmaps.data.cache import cache_root, keep
-from kmaps.data.formats import Dataset, Table
+from kmaps.data.formats import Dataset, TableDataset
 from kmaps.data.user_files import UserFiles
 from kmaps.errors import DataError, FileNote, InputError
 from kmaps.matrices import AnyMatrix
@@ -21,7 +21,9 @@ from kmaps.matrices import AnyMatrix
 _READING = 2  # raise it when the same files give other samples: tables are then read again
 
 
-def load_user_files(files: UserFiles, *, data_dir: str | Path | None = None) -> Dataset | Table:
+def load_user_files(
+    files: UserFiles, *, data_dir: str | Path | None = None
+) -> Dataset | TableDataset:
     """Return the samples; a table is read once and kept in the cache, by its files' digest."""
     return _images(files) if files.images else _table(files, cache_root(data_dir))
 
@@ -48,7 +50,7 @@ def _images(files: UserFiles) -> Dataset:
     )
 
 
-def _table(files: UserFiles, root: Path) -> Table:
+def _table(files: UserFiles, root: Path) -> TableDataset:
     name = f"user-{files.digest[:16]}-{_READING}"
     keep(root, name, files.digest, lambda folder: _write(files, folder))
     arrays = {path.stem: np.load(path) for path in (root / name).glob("*.npy")}
@@ -57,7 +59,7 @@ def _table(files: UserFiles, root: Path) -> Table:
         content = arrays["data"], arrays["indices"], arrays["indptr"]
         X = csr_array(content, shape=tuple(arrays["shape"].tolist()))
     about = files.digest, tuple(arrays["classes"].tolist()), arrays.get("clusters")
-    return Table(files.name, X, arrays["y"], arrays["groups"], *about)
+    return TableDataset(files.name, X, arrays["y"], arrays["groups"], *about)
 
 
 def _write(files: UserFiles, folder: Path) -> None:

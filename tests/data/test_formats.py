@@ -11,7 +11,7 @@ import pytest
 from packed import tarred
 from sklearn.utils import Bunch
 
-from kmaps.data import Manifest, SourceFile, Table, download, load_dataset, tree_digest
+from kmaps.data import Manifest, SourceFile, TableDataset, download, load_dataset, tree_digest
 from kmaps.data.formats import read_idx, read_pgm
 from kmaps.errors import DataError
 
@@ -32,8 +32,8 @@ def test_samples_that_scikit_learn_ships(name, key, counts, monkeypatch):
     function = f"load_{name.replace('-', '_')}"
     given = getattr(datasets, function)()
     found = load_dataset(name)
-    assert isinstance(found, Table) == (key == "data")
-    samples = found.X if isinstance(found, Table) else found.images
+    assert isinstance(found, TableDataset) == (key == "data")
+    samples = found.X if isinstance(found, TableDataset) else found.images
     assert samples.dtype == (np.float32 if key == "data" else np.uint8)
     np.testing.assert_array_equal(samples, given[key].astype(np.float32))
     assert found.y.dtype == np.int64

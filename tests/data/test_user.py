@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 from sklearn.datasets import dump_svmlight_file
 
-from kmaps.data import Dataset, Table, UserFiles, draw_split, load_dataset
+from kmaps.data import Dataset, TableDataset, UserFiles, draw_split, load_dataset
 from kmaps.errors import ConfigError, DataError, FileNote, InputError
 from kmaps.features import extract
 
@@ -81,7 +81,7 @@ def test_every_format_gives_the_same_table(case):
     given = CASES[case]()
     for _ in range(2):  # the second time from the cache
         table = load_dataset(given)
-        assert isinstance(table, Table)
+        assert isinstance(table, TableDataset)
         np.testing.assert_array_equal(table.X, X)
         assert table.X.dtype == np.float32
         assert table.class_names == ("cat", "dog", "owl")

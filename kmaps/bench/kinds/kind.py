@@ -17,7 +17,7 @@ from kmaps.bench.records.row import Row, in_words
 from kmaps.bench.run.clock import Timing
 from kmaps.bench.spec.fields import FIRST_SPLIT, Experiment
 from kmaps.bench.spec.positions import Mistake, Node
-from kmaps.data import Dataset, Table, draw_split, load_dataset
+from kmaps.data import Dataset, TableDataset, draw_split, load_dataset
 from kmaps.features import Feature, Report, make_feature
 from kmaps.maps import MAP_VERSION, MAPS, resolved
 
@@ -229,7 +229,7 @@ class SampledKind(Kind):
         from kmaps.bench.work.samples import fill_cache
 
         dataset, by_split = _draw(cells, skip_bad=skip_bad)
-        if not isinstance(dataset, Table):
+        if not isinstance(dataset, TableDataset):
             splits = [(cell.feature, cell.protocol, cell.split) for cell in by_split]
             fill_cache(splits, dataset, skip_bad=skip_bad, progress=progress)
 
@@ -264,7 +264,9 @@ class SampledKind(Kind):
         )
 
 
-def _draw(cells: Iterable[Cell], *, skip_bad: bool = False) -> tuple[Dataset | Table, list[Cell]]:
+def _draw(
+    cells: Iterable[Cell], *, skip_bad: bool = False
+) -> tuple[Dataset | TableDataset, list[Cell]]:
     """Draw every split, and return the data and one cell of each split."""
     cells = list(cells)
     dataset = load_dataset(cells[0].source or cells[0].dataset, skip_bad=skip_bad)

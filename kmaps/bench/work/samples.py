@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from kmaps.data import Dataset, Table, cache_root, draw_split, load_dataset
+from kmaps.data import Dataset, TableDataset, cache_root, draw_split, load_dataset
 from kmaps.errors import InputError
 from kmaps.features import MIN_MAX, Extractor, Feature, Matrix, Report, extract, get_normalization
 
@@ -70,7 +70,7 @@ def load_split(
     train, test = draw_split(dataset, protocol, split)
     rows = np.concatenate([train, test])
     n = len(train)
-    if isinstance(dataset, Table):
+    if isinstance(dataset, TableDataset):
         x = _normalized(dataset.X[rows], n, normalize)
         y = dataset.y[rows]
         about = 0, dataset.class_names, _clusters(dataset, rows[:n])
@@ -112,7 +112,7 @@ def _normalized(x: Matrix, n_train: int, normalize: str) -> Matrix:
     return MinMaxScaler(clip=True).fit(x[:n_train]).transform(x)
 
 
-def _clusters(dataset: Dataset | Table, rows: NDArray[np.intp]) -> NDArray[np.str_] | None:
+def _clusters(dataset: Dataset | TableDataset, rows: NDArray[np.intp]) -> NDArray[np.str_] | None:
     return None if dataset.clusters is None else dataset.clusters[rows]
 
 
