@@ -344,9 +344,13 @@ class _Pairs:
         """Compute the matrix: a block of rows against one panel of columns after the other."""
         out = room_for_rows(len(self.X), len(self.Y), np.float32, "kernel values")
         if self.symmetric or _walking_cost(self.X, self.Y) <= _walking_cost(self.Y, self.X):
-            rows, columns, target = self.X, self.Y, out
+            rows = self.X
+            columns = self.Y
+            target = out
         else:
-            rows, columns, target = self.Y, self.X, out.T
+            rows = self.Y
+            columns = self.X
+            target = out.T
         # The diagonal: K(x, x), a distance of 0, or its exponential.
         diagonal: NDArray = np.full(len(rows), float(self.form == "exponential"))
         if self.symmetric and self.form == "kernel":

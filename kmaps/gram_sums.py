@@ -139,8 +139,10 @@ class _Loop:
 
     def pack(self, block: AnyMatrix) -> Any:
         """Return the positive entries of a block; of signed data also of its negative."""
-        parts = (block, -block) if self.signed else (block,)
-        return [self._entries(part, signed=False) for part in parts]
+        entries_of_block = [self._entries(block, signed=False)]
+        if self.signed:
+            entries_of_block.append(self._entries(-block, signed=False))
+        return entries_of_block
 
     def _sums(
         self, walk: list, others: list, skip: int, zeros: list | None = None
@@ -184,7 +186,7 @@ class _Block:
     @cached_property
     def zeros(self) -> list[tuple]:
         """The sums of a tile that cover the zeros of each row, which the walk needs."""
-        return [distances.pack_zeros(part, self.n_features) for part in self.entries]
+        return [distances.pack_zeros(packed, self.n_features) for packed in self.entries]
 
 
 class _Distances(_Loop):
@@ -201,7 +203,8 @@ class _Distances(_Loop):
         super().__init__(kernel, gamma, X, Y, single=exact)
         self.squares = squares
         if squares and gamma != 2:
-            self.largest, self.smallest = 1.0, 2.0**-450
+            self.largest = 1.0
+            self.smallest = 2.0**-450
 
     def pack(self, block: AnyMatrix) -> _Block:
         """Return the entries of a block, which is changed to signed powers where squares count."""

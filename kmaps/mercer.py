@@ -105,29 +105,34 @@ def eigensystems(
     each eigenvector has a positive largest component, and zeros for a point with k(z, z) = 0. There
     must be room for them twice, and for ``more`` bytes for each of them.
     """
-    k, name = scalar_kernel(kernel), kernel_name(kernel)
+    k = scalar_kernel(kernel)
+    name = kernel_name(kernel)
     sizes = points[:, -1:]
-    shapes, widest = points / np.where(sizes > 0, sizes, 1), sizes.argmax()
+    shapes = points / np.where(sizes > 0, sizes, 1)
+    widest = sizes.argmax()
     # On multiples of the same points, an additive kernel has the same eigenvectors.
     multiples = np.isclose(shapes, shapes[widest], 1e-14, 0) | (sizes == 0)
     alike = isinstance(kernel, str) and multiples.all()
     different = np.array([widest]) if alike else np.arange(len(points))
 
     def block(start: int, stop: int) -> tuple[NDArray, NDArray]:
-        part, n_used = points[different[start:stop]], counts[different[start:stop]]
-        matrices = _matrices(k, part, n_used, name)
+        block_points = points[different[start:stop]]
+        n_used = counts[different[start:stop]]
+        matrices = _matrices(k, block_points, n_used, name)
         values, vectors = np.linalg.eigh(matrices)
-        values, vectors = values[:, ::-1], vectors[:, :, ::-1]
-        _refuse_indefinite(values, part, n_used, name, start)
+        values = values[:, ::-1]
+        vectors = vectors[:, :, ::-1]
+        _refuse_indefinite(values, block_points, n_used, name, start)
         vectors = vectors * (np.diagonal(matrices, axis1=1, axis2=2) > 0)[:, :, None]
-        kept = np.arange(values.shape[1]) < rank(np.maximum(values, 0))[:, None]
-        r = max(1, int(kept.sum(axis=1).max()))
+        in_rank = np.arange(values.shape[1]) < rank(np.maximum(values, 0))[:, None]
+        r = max(1, int(in_rank.sum(axis=1).max()))
         check_room(
             f"tables of {len(points):,} features, {n_points:,} points and {r:,} outputs each, take",
             r * (each * len(points) - 8 * n_points * start),  # less what is already there
             lambda free: f"{free // (each * r):,} features fit, or use fewer points",
         )
-        values, vectors = (values * kept)[:, :r], (vectors * kept[:, None, :])[:, :, :r]
+        values = (values * in_rank)[:, :r]
+        vectors = (vectors * in_rank[:, None, :])[:, :, :r]
         largest = np.take_along_axis(vectors, np.abs(vectors).argmax(axis=1)[:, None, :], axis=1)
         return values, vectors * np.where(largest < 0, -1, 1)
 
@@ -179,7 +184,8 @@ def _refuse_indefinite(
     if (excess >= 0).all():
         return
     j = int(excess.argmin())
-    low, high = points[j, 0], points[j, counts[j] - 1]
+    low = points[j, 0]
+    high = points[j, counts[j] - 1]
     where = "" if first is None else f" (feature {first + j})"
     raise ConfigError(
         f"kernel {name}: it is not positive semi-definite: its matrix on {counts[j]} points from "

@@ -144,11 +144,11 @@ class Graph:
         """
         kind = inputs[0].dtype
         names = []
-        for given in inputs:
-            if not isinstance(given, Tensor):
-                whole = np.asarray(given).dtype.kind == "i"
-                given = self.constant(given, np.int64 if whole else kind)
-            names.append(given.name)
+        for value in inputs:
+            if not isinstance(value, Tensor):
+                whole = np.asarray(value).dtype.kind == "i"
+                value = self.constant(value, np.int64 if whole else kind)
+            names.append(value.name)
         name = f"v{next(self._numbers)}"
         made = self._onnx.helper.make_node(operator, names, [name], **attributes)
         self._nodes.append(made)

@@ -194,7 +194,8 @@ class Codebook:
 
     def _search(self, dtype: type) -> "_Uniform | _Sorted":
         """Compute codes where the levels are equally spaced, search for them elsewhere."""
-        first, last = self.levels[:, 0], self.levels[:, -1]
+        first = self.levels[:, 0]
+        last = self.levels[:, -1]
         with np.errstate(all="ignore"):
             per_unit = np.where(last > first, (self.counts - 1) / (last - first), 0)
             position = (self.levels - first[:, None]) * per_unit[:, None]

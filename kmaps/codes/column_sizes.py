@@ -135,7 +135,8 @@ def unlike_columns(
     if len(columns) < 2:
         return None
     size = sizes.quantile(_SHARE)[columns]
-    smallest, largest = int(size.argmin()), int(size.argmax())
+    smallest = int(size.argmin())
+    largest = int(size.argmax())
     ratio = float(size[largest] / size[smallest])
     return (int(columns[smallest]), int(columns[largest]), ratio) if ratio > UNLIKE else None
 

@@ -140,12 +140,13 @@ def make_feature(name: str, parameters: Mapping[str, Any] | None = None) -> Feat
         raise ConfigError(
             f"unknown features {name!r}{suggest(name, FEATURES)} (known: {', '.join(FEATURES)})"
         )
-    known, given = parameters_of(name), parameters or {}
-    for key in given:
-        if key not in known:
-            hint = suggest(key, known) or f" (known: {', '.join(known) or 'none'})"
+    names = parameters_of(name)
+    values = {}
+    for key, value in (parameters or {}).items():
+        if key not in names:
+            hint = suggest(key, names) or f" (known: {', '.join(names) or 'none'})"
             raise ConfigError(f"{name}: unknown parameter {key!r}{hint}")
-    values = {k: tuple(v) if isinstance(v, list) else v for k, v in given.items()}
+        values[key] = tuple(value) if isinstance(value, list) else value
     return FEATURES[name](**values)
 
 
@@ -161,7 +162,8 @@ def get_normalization(name: str) -> Callable[[Matrix], Matrix]:
     G > 0, the norm (Σ|x|^G)^(1/G), under which a G-homogeneous additive kernel has K(x, x) = 1
     (hkm, Sect. 2.2). Rows of zeros stay zero.
     """
-    named, gamma = name in _NAMED, _GAMMA.fullmatch(name)
+    named = name in _NAMED
+    gamma = _GAMMA.fullmatch(name)
     if not named and (gamma is None or float(gamma[1]) == 0):
         raise ConfigError(
             f"unknown normalisation {name!r}{suggest(name, _NAMED)} "
@@ -220,9 +222,11 @@ class StatesReading(Protocol):
 
 def image_of(dataset: Images, row: int, longest: int | None) -> tuple[GreyImage, ImageFacts]:
     """Return an image of a dataset in grey, and what a user should know about its file."""
-    white, background = None, "white"
+    white = None
+    background = "white"
     if isinstance(dataset, StatesReading):
-        white, background = dataset.white, dataset.background
+        white = dataset.white
+        background = dataset.background
     image = dataset.images[row]
     return read_image(image, dataset.max_level, longest, white=white, background=background)
 

@@ -83,10 +83,17 @@ class DenseSiftBow(LearnedFeature):
         ``places`` (m, 2), float32, are the centres of the patches, as fractions of the image's
         height and width.
         """
-        parts = [self._describe_one(image) for image in images]
-        descriptors, places = (np.concatenate(part) for part in zip(*parts, strict=True))
-        counts = np.array([len(part[0]) for part in parts])
-        return {"descriptors": descriptors, "places": places, "counts": counts}
+        descriptors = []
+        places = []
+        for image in images:
+            descriptors_of_image, places_of_image = self._describe_one(image)
+            descriptors.append(descriptors_of_image)
+            places.append(places_of_image)
+        return {
+            "descriptors": np.concatenate(descriptors),
+            "places": np.concatenate(places),
+            "counts": np.array(list(map(len, descriptors))),
+        }
 
     def _describe_one(self, image: GreyImage) -> tuple[NDArray[np.uint8], NDArray[np.float32]]:
         if self.enlarge > 1:
@@ -96,7 +103,8 @@ class DenseSiftBow(LearnedFeature):
         grids = [sift.grid(image.shape, patch, self.step) for patch in self.patches]
         if self.sampling == "salient":
             grids = salient_places(image, self.patches, [len(tops) for tops, _ in grids])
-        descriptors, places = [], []
+        descriptors = []
+        places = []
         for patch, (tops, lefts) in zip(self.patches, grids, strict=True):
             descriptors.append(sift.describe_patches(image, patch, tops, lefts, self.contrast))
             places.append((np.column_stack([tops, lefts]) + patch / 2) / image.shape)
@@ -126,8 +134,8 @@ class DenseSiftBow(LearnedFeature):
         counts = described["counts"]
         image = np.repeat(np.arange(len(counts)), counts)
         columns = columns_of(described["places"], words, self.words, self.divisions)
-        found, times = np.unique(image * self.n_columns + columns, return_counts=True)
-        rows, columns = np.divmod(found, self.n_columns)
+        cells, times = np.unique(image * self.n_columns + columns, return_counts=True)
+        rows, columns = np.divmod(cells, self.n_columns)
         return {
             "data": times.astype(np.float32),
             "indices": columns.astype(np.int32),
@@ -175,7 +183,8 @@ def columns_of(
     places: NDArray[np.floating], words: NDArray[np.intp], n_words: int, divisions: tuple[int, ...]
 ) -> NDArray[np.int64]:
     """Return the columns (levels, m) of words at ``places`` (m, 2), which are from 0 to 1."""
-    first, columns = 0, []
+    first = 0
+    columns = []
     for g in divisions:
         down, right = np.minimum((places * g).astype(np.int64), g - 1).T
         columns.append(first + (down * g + right) * n_words + words)
@@ -204,7 +213,8 @@ def learn_words(sample: NDArray[np.float32], n_words: int, seed: int) -> NDArray
         nearest, scores = _nearest(sample, words)
         if before is not None and np.array_equal(nearest, before):
             break
-        words, before = _means(sample, nearest, scores, n_words), nearest
+        words = _means(sample, nearest, scores, n_words)
+        before = nearest
     return words
 
 

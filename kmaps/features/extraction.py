@@ -93,16 +93,18 @@ class _Stage:
         """
         numbers, firsts = np.unique(np.asarray(rows) // self.block_images, return_index=True)
         wanted = np.split(np.asarray(rows), firsts[1:])
-        done, lock = 0, Lock()
+        done = 0
+        lock = Lock()
 
         def visit_one(start: int, stop: int) -> T:
             nonlocal done
-            number, some = int(numbers[start]), wanted[start]
+            number = int(numbers[start])
+            block_rows = wanted[start]
             first = number * self.block_images
             with threads(1):
-                result = function(self.block(number), some - first, first)
+                result = function(self.block(number), block_rows - first, first)
             with lock:
-                done += len(some)
+                done += len(block_rows)
                 report(label, done, len(rows))
             return result
 
@@ -129,8 +131,8 @@ def _kept_arrays(path: Path) -> base.Arrays | None:
     The archive has a check sum of each array, so that a flipped bit does not change features.
     """
     try:
-        with np.load(path) as kept:
-            return dict(kept)
+        with np.load(path) as archive:
+            return dict(archive)
     except Exception:  # zipfile and NumPy raise many errors for damaged files
         return None
 
@@ -155,7 +157,8 @@ def extract(
     too small; nothing is learned from it, and its row is the row of a blank image, which the caller
     must leave out. Without ``on_bad``, the first such image raises DataError.
     """
-    feature, normalized = base.make_feature(name, parameters), base.get_normalization(normalize)
+    feature = base.make_feature(name, parameters)
+    normalized = base.get_normalization(normalize)
     skip_bad = on_bad is not None
     extractor = Extractor(
         dataset, feature, train=train, cache=cache, progress=progress, skip_bad=skip_bad
@@ -189,8 +192,10 @@ class Extractor:
     ) -> None:
         if feature.learns and train is None:
             raise ConfigError(f"{feature.name} learns from training images: name them with train")
-        self._dataset, self._feature = dataset, feature
-        self._progress, self._skip_bad = progress, skip_bad
+        self._dataset = dataset
+        self._feature = feature
+        self._progress = progress
+        self._skip_bad = skip_bad
         self._damaged = dataset.damaged if isinstance(dataset, base.NamesDamaged) else {}
         self._label = f"{dataset.name} {feature.name}"
         self._stage = self._described(cache)
@@ -214,23 +219,25 @@ class Extractor:
             if isinstance(feature, base.LearnedFeature):
                 content = arrays["data"], arrays["indices"], arrays["indptr"]
                 shape = len(arrays["indptr"]) - 1, feature.n_columns
-                found = sparse.csr_array(content, shape=shape)
+                vectors = sparse.csr_array(content, shape=shape)
             else:
-                found = arrays["vectors"]
-            return found[wanted], self._bad(arrays, wanted, first)
+                vectors = arrays["vectors"]
+            return vectors[wanted], self._bad(arrays, wanted, first)
 
         every = np.arange(len(self._dataset.images))
         rows = every if rows is None else np.asarray(rows, np.intp)
         if not len(rows):
             raise InputError(f"{self._label}: no images to extract")
         order = np.unique(rows)
-        parts, bad = zip(
-            *self._stage.visit(order, select, self._label, self._progress), strict=True
-        )
-        X = sparse.vstack(parts, "csr") if feature.learns else np.concatenate(parts)
+        blocks = []
+        bad: list[Bad] = []
+        for vectors, bad_of_block in self._stage.visit(order, select, self._label, self._progress):
+            blocks.append(vectors)
+            bad += bad_of_block
+        X = sparse.vstack(blocks, "csr") if feature.learns else np.concatenate(blocks)
         if not np.array_equal(order, rows):
             X = X[np.searchsorted(order, rows)]
-        return X, list(chain.from_iterable(bad))
+        return X, bad
 
     def fill_cache(self) -> None:
         """Compute and keep the stages of all images, if they are worth keeping."""
@@ -262,19 +269,22 @@ class Extractor:
             self._largest[first] = int(arrays["largest"])
         if "several" in arrays:
             self._several[first] = int(arrays["several"])
-        unread = zip(arrays.get("bad", ()), arrays.get("reasons", ()), strict=True)
-        reasons = {**{first + row: str(reason) for row, reason in unread}, **self._damaged}
-        found = [(int(row), reasons[row]) for row in first + wanted if row in reasons]
-        if found and not self._skip_bad:
-            row, reason = found[0]
+        reasons = {}
+        for row, reason in zip(arrays.get("bad", ()), arrays.get("reasons", ()), strict=True):
+            reasons[first + row] = str(reason)
+        reasons |= self._damaged
+        bad = [(int(row), reasons[row]) for row in first + wanted if row in reasons]
+        if bad and not self._skip_bad:
+            row, reason = bad[0]
             raise DataError(
                 f"{self._dataset.name}: {base.image_name(self._dataset, row)}: {reason}; "
                 "skip_bad=True leaves such images out"
             )
-        return found
+        return bad
 
     def _described(self, cache: str | Path | None) -> _Stage:
-        feature, dataset = self._feature, self._dataset
+        feature = self._feature
+        dataset = self._dataset
         about = {
             "features": feature.name,
             "version": feature.version,
@@ -297,12 +307,16 @@ class Extractor:
     ) -> _Stage:
         learned_from = hashlib.sha256(train.astype("<i8").tobytes()).hexdigest()
         about = {**stage.about, "parameters": feature.parameters(), "training_images": learned_from}
-        if left_out := self._left_out(stage, train):
+        left_out = self._left_out(stage, train)
+        if left_out:
             about["left_out"] = left_out
-        folder = stage.folder and stage.folder.with_name(f"{feature.name}-{_key_of(**about)}")
-        kept = folder and folder / "learned.npz"
-        found = _kept_arrays(kept) if kept else None
-        self.learned = learned = found["learned"] if found else self._learn(feature, stage, train)
+        folder = None
+        stored = None
+        if stage.folder is not None:
+            folder = stage.folder.with_name(f"{feature.name}-{_key_of(**about)}")
+            stored = _kept_arrays(folder / "learned.npz")
+        learned = stored["learned"] if stored else self._learn(feature, stage, train)
+        self.learned = learned
 
         def encode(start: int, stop: int) -> base.Arrays:
             arrays = stage.block(start // stage.block_images)
@@ -310,8 +324,8 @@ class Extractor:
             return {**feature.encode(arrays, learned), **facts}
 
         second = _Stage(encode, stage.n_images, stage.block_images, folder, about)
-        if kept and not found:
-            _keep_arrays(kept, {"learned": learned})
+        if folder is not None and not stored:
+            _keep_arrays(folder / "learned.npz", {"learned": learned})
         return second
 
     def _left_out(self, stage: _Stage, train: NDArray[np.intp]) -> list[int]:
@@ -323,8 +337,8 @@ class Extractor:
             return []
         unsure = np.union1d(stage.not_kept(train), np.intersect1d(train, list(self._damaged)))
         label = f"{self._label}: training images"
-        found = stage.visit(unsure.astype(np.intp), self._bad, label, self._progress)
-        return [row for row, _ in chain.from_iterable(found)]
+        bad_of_blocks = stage.visit(unsure.astype(np.intp), self._bad, label, self._progress)
+        return [row for row, _ in chain.from_iterable(bad_of_blocks)]
 
     def _learn(
         self, feature: base.LearnedFeature, stage: _Stage, train: NDArray[np.intp]

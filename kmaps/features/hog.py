@@ -70,9 +70,9 @@ class HogPyramid(Feature):
         """Return the cells of an image of a shape, and the level of each cell."""
         shorter = min(shape)
         if self.cells == "auto":
-            sides = tuple(max(1, shorter // part) for part in _PARTS)
+            sides = tuple(max(1, shorter // divisor) for divisor in _PARTS)
         else:
-            sides = self.cells or tuple(max(1, round(shorter / part)) for part in _PARTS)
+            sides = self.cells or tuple(max(1, round(shorter / divisor)) for divisor in _PARTS)
         if max(sides) > shorter:
             raise InputError(
                 f"{self.name}: {shape[1]} × {shape[0]} pixels (width × height) are too few for "

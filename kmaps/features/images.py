@@ -32,7 +32,12 @@ DEEP = ("I", "I;16", "I;16B", "I;16L", "I;16N", "F")
 LARGEST_16 = 65535
 _BILINEAR = 2  # PIL.Image.Resampling.BILINEAR
 _ORIENTATION = 0x0112  # the tag of EXIF
-_BITS, _PHOTOMETRIC, _LARGEST, _LARGEST_REAL, _SIGNED = 258, 262, 281, 341, 339  # tags of TIFF
+# tags of TIFF
+_BITS = 258
+_PHOTOMETRIC = 262
+_LARGEST = 281
+_LARGEST_REAL = 341
+_SIGNED = 339
 _WHITE_IS_ZERO = 0
 _IS_SIGNED = 2
 
@@ -196,13 +201,15 @@ def _deep_levels(
     levels = np.asarray(opened).astype(np.float32)
     largest, is_stated = largest_level(opened)
     if white is not None:
-        largest, is_stated = white, True
+        largest = white
+        is_stated = True
     if largest is None:
         kind = "floating-point numbers" if opened.mode == "F" else "whole numbers of 32 bits"
         raise InputError(f"holds {kind} and does not state its white; pass white=LEVEL")
     if not np.isfinite(levels).all():
         raise InputError("holds values that are not finite")
-    lowest, highest = float(levels.min()), float(levels.max())
+    lowest = float(levels.min())
+    highest = float(levels.max())
     if lowest < 0 or highest > largest:
         value = lowest if lowest < 0 else highest
         raise InputError(f"holds the level {value:g}, expected 0 to {largest:g}; pass white=LEVEL")

@@ -18,7 +18,9 @@ from kmaps.features.images import GreyImage
 _BLUR = np.array([1, 4, 6, 4, 1], np.float32) / 16
 _IMPORTANT = 2.0  # the least importance over the image's mean saliency (Achanta et al.)
 # Felzenszwalb and Huttenlocher's parameters: a larger scale gives larger regions.
-_SCALE, _SIGMA, _SMALLEST = 100, 0.8, 50
+_SCALE = 100
+_SIGMA = 0.8
+_SMALLEST = 50
 
 
 def salient_places(

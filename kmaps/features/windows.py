@@ -66,7 +66,8 @@ def _count_words(
     # Rounding removes the error of the fractions: centres lie on pixels or between two.
     parts = 2.0 * feature.feature.enlarge
     places = np.round(parts * described["places"] * image.shape) / parts
-    k, divisions = len(feature.words), feature.feature.divisions
+    k = len(feature.words)
+    divisions = feature.feature.divisions
     vectors = np.empty((len(boxes), k * sum(g * g for g in divisions)), np.float32)
     for vector, (left, top, right, bottom) in zip(vectors, boxes, strict=True):
         parts = (places - (top, left)) / (bottom - top, right - left)

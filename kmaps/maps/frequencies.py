@@ -179,8 +179,8 @@ class OrthogonalFrequencies(DenseFrequencies):
             rows = slice(starts[first], np.append(starts, len(indices))[last])
             stack = np.searchsorted(stacks[first:last], stack_of_index[rows])
             columns = np.empty((last - first, d, int(places[rows].max()) + 1))
-            for part in self._make_orthogonal(stacks[first:last], columns):
-                done = (rows.start + part * (rows.stop - rows.start)) / len(indices)
+            for share in self._make_orthogonal(stacks[first:last], columns):
+                done = (rows.start + share * (rows.stop - rows.start)) / len(indices)
                 progress.report(done, f"{done:.0%} of the frequencies made orthogonal")
             directions[rows] = columns.astype(np.float32)[stack, :, places[rows]]
         directions *= (self.factor * lengths(self.key, indices, d))[:, None]

@@ -184,7 +184,9 @@ class LocalGrid(PieceGrid):
     ) -> tuple[bool, int]:
         """Fill the parts of a CSR (n, m·(p+1)); return the same as :meth:`LogGrid.encode`."""
         pieces, ranges = self._tables(values.dtype)
-        values, features, neighbours = read_only(values), read_only(features), (0,) * len(pieces)
+        values = read_only(values)
+        features = read_only(features)
+        neighbours = (0,) * len(pieces)
         return loops.local_pieces(
             values, features, ranges, self.n_cells, pieces, data, columns, neighbours
         )

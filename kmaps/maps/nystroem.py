@@ -199,5 +199,5 @@ class _RootGrid(PieceGrid):
     def add_to_graph(self, graph: Any, x: Any) -> Any:
         """Return the outputs (n, d, r) of float32 values in an ONNX graph."""
         inside = graph.clip(x, self.low, self.high)
-        part = graph.node("Div", graph.node("Sub", inside, self.origin), self.width)
-        return super().add_to_graph(graph, graph.node("Sqrt", part))
+        fraction = graph.node("Div", graph.node("Sub", inside, self.origin), self.width)
+        return super().add_to_graph(graph, graph.node("Sqrt", fraction))

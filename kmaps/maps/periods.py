@@ -155,9 +155,9 @@ class RowPairs:
             y = rows[j, adds]
             place = np.abs(np.log(y / x)) / _BIN
             below = place.astype(np.intp)
-            part = place - below
-            weights[pair] += np.bincount(below, np.sqrt(x * y) * (1 - part), n_bins)
-            weights[pair] += np.bincount(below + 1, np.sqrt(x * y) * part, n_bins)
+            fraction = place - below
+            weights[pair] += np.bincount(below, np.sqrt(x * y) * (1 - fraction), n_bins)
+            weights[pair] += np.bincount(below + 1, np.sqrt(x * y) * fraction, n_bins)
         return cls(name, weights, np.where(first == second, 1, 2))
 
     def mean_errors(
@@ -213,9 +213,9 @@ def _byte_squares(kernel: Kernel, order: int, window: str, periods: Sequence[flo
     ratios, products, _ = _byte_ratios()
     place = ratios / _BIN
     below = place.astype(np.intp)
-    part = place - below
-    weights = np.bincount(below, products * (1 - part))
-    weights = np.append(weights, 0) + np.bincount(below + 1, products * part, len(weights) + 1)
+    fraction = place - below
+    weights = np.bincount(below, products * (1 - fraction))
+    weights = np.append(weights, 0) + np.bincount(below + 1, products * fraction, len(weights) + 1)
     lam = _BIN * np.arange(len(weights))
     return np.array(
         [

@@ -132,7 +132,8 @@ def draw_gaps(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Pat
     The errors of the worst maps may leave the axes, so that the others are distinct.
     """
     series: list[Series] = []
-    x, y = {}, {}
+    x = {}
+    y = {}
     for panel, results in spans(records, arrays).items():
         first = next(iter(results.values()))
         largest = [result.linf for result in results.values()]

@@ -169,7 +169,8 @@ def mark_ends(
     ax: Axes, ends: Iterable[tuple[float, str, str]], gap: float = 0.055, at_x: float = 1.04
 ) -> None:
     """Write texts, given as (y, text, colour), at the right end, ``gap`` of the height apart."""
-    right, _ = ax.get_xlim()[1], ax.get_ylim()  # updates the limits
+    right = ax.get_xlim()[1]
+    ax.get_ylim()  # updates the limits
     to_axes = ax.transData + ax.transAxes.inverted()
     ends = sorted(ends)
     true = [float(to_axes.transform((right, value))[1]) for value, *_ in ends]
@@ -196,7 +197,8 @@ def mark_ends(
 
 def save(figure: Figure, path: Path) -> None:
     """Write a figure of lines; in PDF and SVG letters stay text, and the bytes do not vary."""
-    form, drawn = path.suffix.lower().removeprefix("."), BytesIO()
+    form = path.suffix.lower().removeprefix(".")
+    drawn = BytesIO()
     undated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
     with rc_context(_AS_TEXT):
         figure.savefig(drawn, format=form, dpi=DPI, metadata=undated.get(form))

@@ -96,7 +96,8 @@ def _lattice(axes: list[CosineSum], rng: np.random.Generator) -> tuple[NDArray, 
     combs = [(_comb(axis), _comb(axis, shifted=True)) for axis in axes]
     others = [pair[int(rng.random() < _SHIFTED_AXES)] for pair in combs[1:]]
     share = rng.choice(_SHIFTED_LINES)
-    rows, density = [], []
+    rows = []
+    density = []
     for line in product(*(zip(*comb, strict=True) for comb in others)):
         along = combs[0][int(rng.random() < share)]
         for omega, value in zip(*along, strict=True):
@@ -149,13 +150,13 @@ class BoxProblem:
         sampled = self._sampled(form)
         return selection.Solution(*polish(sampled, best, self.continuous, precision=_PRECISION))
 
-    def _sampled(self, form: str, part: float = 1.0) -> SampledTarget:
+    def _sampled(self, form: str, density: float = 1.0) -> SampledTarget:
         n = len(self.length)
         half_waves = max(
             axis.frequencies.max() * m / np.pi
             for axis, m in zip(self._axes, self.length, strict=True)
         )
-        n_points = max(_LEAST_POINTS[n], int(part * _POINTS_A_HALF_WAVE[n] * half_waves) + 1)
+        n_points = max(_LEAST_POINTS[n], int(density * _POINTS_A_HALF_WAVE[n] * half_waves) + 1)
         target = box_target(
             self.signature,
             self.length,
@@ -244,7 +245,7 @@ class BoxProblem:
         """
         sampled = self._sampled(form, _START_POINTS)
         pool = product_pool([np.unique(axis.frequencies[:, 0]) for axis in self._axes], form)
-        found = [self._from_pool(sampled, pool, np.zeros(len(self.length)), form)]
+        candidates = [self._from_pool(sampled, pool, np.zeros(len(self.length)), form)]
         others = {max(1, self._axis_dim + more) for more in (-2, 2)}
         choices = [self._axes, *(self._axis_maps(dim) for dim in sorted(others))]
         count, tried = (
@@ -252,10 +253,11 @@ class BoxProblem:
         )
         starts = product_starts(choices, form, self.dim, count)
         tried *= self.continuous
-        found.append(selection.best_start(sampled, starts, form, tried, _PRECISION))
+        candidates.append(selection.best_start(sampled, starts, form, tried, _PRECISION))
         if form == "projection" and even_in_each(self.signature, self.length):
             modulation = self._from_products("modulation")
             signed = [with_signs(atom[None]) for atom in modulation.frequencies]
-            starts, tried = [np.unique(np.vstack(signed), axis=0)], int(self.continuous)
-            found.append(selection.best_start(sampled, starts, form, tried, _PRECISION))
-        return min(found, key=lambda start: start[1].error)[0]
+            starts = [np.unique(np.vstack(signed), axis=0)]
+            tried = int(self.continuous)
+            candidates.append(selection.best_start(sampled, starts, form, tried, _PRECISION))
+        return min(candidates, key=lambda start: start[1].error)[0]

@@ -111,8 +111,10 @@ class _Program:
         m = A.shape[1]
         costs, rows = self._matrix(A, quadrature)
         slack_bounds = np.tile([0, np.inf], (len(costs) - m, 1))
-        unit, error = self._first_unit(), np.inf
-        x, dual = np.zeros(m), np.zeros(len(b))
+        unit = self._first_unit()
+        error = np.inf
+        x = np.zeros(m)
+        dual = np.zeros(len(b))
         for _ in range(_ROUNDS):
             # x + unit·δ: the same program for the correction δ.
             residual = (b - A @ x) / unit
@@ -130,7 +132,8 @@ class _Program:
             refined_error = error_norm(b - A @ refined, quadrature)
             if refined_error > error and not self.price.any():
                 break
-            x, error = refined, refined_error
+            x = refined
+            error = refined_error
             over, under = -solved.ineqlin.marginals[: 2 * len(b)].reshape(2, -1)
             dual = (under - over) / self.gamma
             if error > _FINE_PART * unit or error < _EXACT:
@@ -149,17 +152,18 @@ class _Program:
             if solved.x is None:
                 break
             x = np.maximum(unit * solved.x[:-1], self.lower)
-            residual, dual = A @ x - b, np.zeros(len(b))
+            residual = A @ x - b
+            dual = np.zeros(len(b))
             error = float(np.abs(residual).max())
             np.add.at(dual, rows, signs * solved.ineqlin.marginals[: len(rows)] / self.gamma)
             fit = Fit(x, error, residual, dual)
             worst = _worst_of_segments(residual, (1 + _VIOLATION) * unit * solved.x[-1])
-            known = np.isin(worst, rows[signs == 1]) & (residual[worst] > 0)
-            known |= np.isin(worst, rows[signs == -1]) & (residual[worst] < 0)
-            if known.all() and (error > _FINE_PART * unit or error < _EXACT):
+            is_in_program = np.isin(worst, rows[signs == 1]) & (residual[worst] > 0)
+            is_in_program |= np.isin(worst, rows[signs == -1]) & (residual[worst] < 0)
+            if is_in_program.all() and (error > _FINE_PART * unit or error < _EXACT):
                 break
-            rows = np.r_[rows, worst[~known]]
-            signs = np.r_[signs, np.sign(residual[worst[~known]])]
+            rows = np.r_[rows, worst[~is_in_program]]
+            signs = np.r_[signs, np.sign(residual[worst[~is_in_program]])]
             unit = max(min(unit, error), _FINEST_GUESS * self.size)
         return fit
 
@@ -184,10 +188,13 @@ class _Program:
         """Return costs and rows of |Ax - b| ≤ slack and Ex ≤ 0; slacks follow the coefficients."""
         ties = self.ties
         if quadrature is None:
-            slack, costs = np.ones((len(A), 1)), np.array([self.gamma])
+            slack = np.ones((len(A), 1))
+            costs = np.array([self.gamma])
             rows = np.block([[A, -slack], [-A, -slack], [ties, np.zeros((len(ties), 1))]])
         else:
-            slack, costs = sparse.identity(len(A)), self.gamma * quadrature
-            A, ties = sparse.csc_matrix(A), sparse.csc_matrix(ties)
+            slack = sparse.identity(len(A))
+            costs = self.gamma * quadrature
+            A = sparse.csc_matrix(A)
+            ties = sparse.csc_matrix(ties)
             rows = sparse.bmat([[A, -slack], [-A, -slack], [ties, None]], format="csc")
         return np.r_[self.price, costs], rows

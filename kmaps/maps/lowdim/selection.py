@@ -171,7 +171,8 @@ def merge(pool: NDArray, weights: NDArray, near: NDArray, *, snap: bool) -> Cosi
     """
     open_ = np.flatnonzero(weights > 1e-9 * weights.max(initial=0))
     open_ = open_[np.argsort(-weights[open_], kind="stable")]
-    frequencies, joint = [], []
+    frequencies = []
+    joint = []
     while len(open_):
         centre = pool[open_[0]]
         joins = (np.abs(pool[open_] - centre) <= near).all(axis=1)
