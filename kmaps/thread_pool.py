@@ -137,7 +137,10 @@ def ahead(items: Iterator) -> Iterator:
 
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(make)
-        while (item := future.result()) is not end:
+        while True:
+            item = future.result()
+            if item is end:
+                return
             future = pool.submit(make)
             yield item
 

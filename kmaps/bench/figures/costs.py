@@ -181,16 +181,14 @@ def draw_front(
     points: Sequence[FrontPoint], path: Path, quality: str, costs: Sequence[str] = COSTS
 ) -> None:
     """Draw a :class:`FrontDisplay` for each group and cost; a row of axes has its names once."""
-    groups = {
-        group: [point for point in points if point.group == group]
-        for group in dict.fromkeys(point.group for point in points)
-    }
-    panels = [
-        (group, cost)
-        for group, rows in groups.items()
-        for cost in costs
-        if any(cost in point.values for point in rows)
-    ]
+    groups: dict[str, list[FrontPoint]] = {}
+    for point in points:
+        groups.setdefault(point.group, []).append(point)
+    panels = []
+    for group, rows in groups.items():
+        for cost in costs:
+            if any(cost in point.values for point in rows):
+                panels.append((group, cost))
     n_rows = max(map(len, groups.values()), default=0)
     figure, axes = style.panel_axes(len(panels), 4.2, max(3.4, _ROW * n_rows + 0.7))
     shown = [

@@ -146,10 +146,9 @@ def draw_errors(records: Sequence[Record], arrays: Mapping[str, Arrays], path: P
     every = [result for results in compared.values() for result in results.values()]
     largest = [result.linf for result in every if 0 < result.linf < np.inf]
     scale = Scale(largest or [1.0])
-    panels = {
-        title: {label: _error(result, scale) for label, result in results.items()}
-        for title, results in compared.items()
-    }
+    panels: dict[str, dict[str, Tile]] = {}
+    for title, results in compared.items():
+        panels[title] = {label: _error(result, scale) for label, result in results.items()}
     draw_tiles(panels, scale.bar(ERROR[every[0].relative]), path)
 
 

@@ -27,8 +27,11 @@ def record_table(records: Iterable[Record]) -> pd.DataFrame:
     """
     records = list(records)
     more = {name for record in records for name in record} - {*COLUMNS, *_REPEATS}
-    lines = [_line(record, (*COLUMNS, *sorted(more))) for record in records]
-    columns = {name: [line[name] for line in lines] for name in (*COLUMNS, *sorted(more), TIMED)}
+    names = [*COLUMNS, *sorted(more)]
+    lines = [_line(record, names) for record in records]
+    columns = {}
+    for name in (*names, TIMED):
+        columns[name] = [line[name] for line in lines]
     types = {name: _TYPES.get(column.holds, "string") for name, column in COLUMNS.items()}
     types[TIMED] = "Int64"
     typed = {name: pd.array(columns[name], dtype=dtype) for name, dtype in types.items()}
@@ -48,11 +51,9 @@ def as_csv(records: Iterable[Record]) -> bytes:
 
 def csv_of(table: pd.DataFrame) -> str:
     """Return a table as CSV in which no spreadsheet takes a text for a formula."""
-    texts = table.select_dtypes(["object", "string"])
-    safe = {
-        name: [csv_text(value) if isinstance(value, str) else value for value in texts[name]]
-        for name in texts
-    }
+    safe = {}
+    for name, column in table.select_dtypes(["object", "string"]).items():
+        safe[name] = [csv_text(value) if isinstance(value, str) else value for value in column]
     return table.assign(**safe).to_csv(index=False, lineterminator="\n")
 
 

@@ -47,13 +47,13 @@ def aligned(rows: Iterable[Sequence[str]], *, texts: int = 1) -> list[str]:
     """Return rows as lines of columns: the first ``texts`` to the left, numbers to the right."""
     rows = list(rows)
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(
-            cell.ljust(width) if place < texts else cell.rjust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    ]
+    lines = []
+    for row in rows:
+        cells = []
+        for place, (cell, width) in enumerate(zip(row, widths, strict=True)):
+            cells.append(cell.ljust(width) if place < texts else cell.rjust(width))
+        lines.append("  ".join(cells).rstrip())
+    return lines
 
 
 class Markdown(str):

@@ -152,7 +152,8 @@ def _marker(
         competing = [line for line in lines if _competes(line, most)]
         if not competing or not measure.ranked:
             continue
-        best = (max if measure.highest else min)(competing, key=_middle)
+        best_of = max if measure.highest else min
+        best = best_of(competing, key=_middle)
         text = measure.format(_middle(best))
         records_of_best = cells[_identity(best)]
         for line in competing:
@@ -171,11 +172,9 @@ def _identity(line: Line) -> tuple:
 def _mark_notes(records: Sequence[Record], lines: Sequence[Line]) -> list[str]:
     """Return the meanings of a table's marks, and of the C that is one for all."""
     marks = [meaning for name, meaning in MARKS.items() if any(line[name] for line in lines)]
-    marks += [
-        f"{sign} {WARNED[name]} in some cell"
-        for name, sign in SIGNS.items()
-        if any(_sign(line, MEASURES[line["measure"]], name) for line in lines)
-    ]
+    for name, sign in SIGNS.items():
+        if any(_sign(line, MEASURES[line["measure"]], name) for line in lines):
+            marks.append(f"{sign} {WARNED[name]} in some cell")
     common_C = {line["C"] for record in records for line in record.get("common_repeats", ())}
     if common_C and any(line["measure"] == "time-common" for line in lines):
         marks.append(f"one C for all: {common_C.pop():g}")

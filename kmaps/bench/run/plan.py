@@ -51,11 +51,13 @@ def of_rows(planned: Mapping[str, Cell], only: Sequence[str]) -> dict[str, Cell]
                 f"only={pattern!r}: no row has this name{suggest(pattern, names)} "
                 f"(rows: {', '.join(names)})"
             )
-    return {
-        key: cell
-        for key, cell in planned.items()
-        if not only or any(_names(pattern, labels[cell.row.identity]) for pattern in only)
-    }
+    if not only:
+        return dict(planned)
+    named = {}
+    for key, cell in planned.items():
+        if any(_names(pattern, labels[cell.row.identity]) for pattern in only):
+            named[key] = cell
+    return named
 
 
 def _names(pattern: str, labels: Iterable[str]) -> bool:

@@ -40,13 +40,13 @@ class Windows:
         for ratio in self.ratios:
             height = self.smallest / min(1.0, ratio)
             while height <= shape[0] and height * ratio <= shape[1]:
-                sides = round(height), round(height * ratio)
-                starts = (
-                    np.arange(0, whole - side + 1, max(1, round(self.stride * side)))
-                    for whole, side in zip(shape, sides, strict=True)
-                )
-                top, left = (grid.ravel() for grid in np.meshgrid(*starts, indexing="ij"))
-                boxes.append(np.column_stack([left, top, left + sides[1], top + sides[0]]))
+                rows = round(height)
+                columns = round(height * ratio)
+                tops = np.arange(0, shape[0] - rows + 1, max(1, round(self.stride * rows)))
+                lefts = np.arange(0, shape[1] - columns + 1, max(1, round(self.stride * columns)))
+                top = np.repeat(tops, len(lefts))
+                left = np.tile(lefts, len(tops))
+                boxes.append(np.column_stack([left, top, left + columns, top + rows]))
                 height *= self.growth
         return np.concatenate(boxes)
 
