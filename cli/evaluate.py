@@ -1,6 +1,7 @@
 """``kmaps evaluate``: compare a trained model's labels with the true ones."""
 
 import json
+from collections.abc import Iterator
 from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,8 @@ from kmaps.bench.report.document import check_form
 from kmaps.cli import array_files
 from kmaps.cli.array_files import check_labelled, check_paths, look_for
 from kmaps.cli.completing import files
+from kmaps.cli.drift import Drift, drift_of
+from kmaps.cli.drift import max_drift as max_drift_option
 from kmaps.cli.flags import COMMAND_LINE, say
 from kmaps.cli.model_files import (
     check_probabilities,
@@ -68,6 +71,7 @@ Examples:
 @array_files.zero_based
 @array_files.header
 @array_files.memory
+@max_drift_option
 @array_files.threads
 @click.option("--force", is_flag=True, help="Replace the written files when they exist.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -79,6 +83,7 @@ def command(
     reliability: tuple[str, ...],
     out: tuple[str, ...],
     memory: float,
+    max_drift: float | None,
     force: bool,
     as_json: bool,
     quiet: bool,
@@ -124,8 +129,11 @@ def command(
                 raise InputError(f"{option}: {model_file} is a regression, which has no classes")
     elif reliability:
         check_probabilities(trained)
+    drift = drift_of(trained, max_drift)
     with data_for(trained, source, "-", quiet=quiet, **contract) as (reader, y):
         check_labelled(reader, y)
+        if drift is not None:
+            drift.silence_the_library()
         with progress_bar(f"evaluate {reader.name}", quiet=quiet) as report:
             rows = LabelledRows(
                 reader,
@@ -135,10 +143,14 @@ def command(
                 watch=False,
             )
             if trained.classes is None:
-                errors = _regression_errors(trained.model, rows)
+                errors = _regression_errors(trained.model, rows, drift)
                 say(json.dumps(errors, indent=2) if as_json else _error_lines(errors))
-                return
-            evaluation = _evaluate(trained.model, rows)
+            else:
+                evaluation = _evaluate(trained.model, rows, drift)
+    if trained.classes is None:
+        if drift is not None:
+            drift.report(max_drift, quiet=quiet)
+        return
     from kmaps.bench.evaluated import lines
 
     columns = _as_dictionary(evaluation)
@@ -157,7 +169,11 @@ def command(
             say(f"warning: {note}", err=True)
     if out:
         _write_pages(evaluation, out, force, trained.file, reader.name, note)
+    if drift is not None:
+        columns["drift"] = drift.as_json()
     say(json.dumps(columns, indent=2) if as_json else lines(evaluation))
+    if drift is not None:
+        drift.report(max_drift, quiet=quiet)
 
 
 def _write_pages(
@@ -217,23 +233,31 @@ def _write(
         file.write("".join(map(csv_line, rows)).encode())
 
 
-def _evaluate(model: Any, rows: "LabelledRows") -> "Evaluation":
+def _watched(rows: "LabelledRows", drift: Drift | None) -> "Iterator[Any]":
+    """Yield the blocks of rows, which are counted for the drift."""
+    for X in rows.blocks():
+        if drift is not None:
+            drift.add(X)
+        yield X
+
+
+def _evaluate(model: Any, rows: "LabelledRows", drift: Drift | None) -> "Evaluation":
     """Compare the model's scores with the labels; the rows are read block by block."""
     import numpy as np
 
     from kmaps.models import evaluate
 
-    scores = np.concatenate([model.decision_function(X) for X in rows.blocks()])
+    scores = np.concatenate([model.decision_function(X) for X in _watched(rows, drift)])
     probabilities = None if model.probability is None else model.probabilities_of(scores)
     return evaluate(rows.labels(model.classes_), scores, model.classes_, probabilities)
 
 
-def _regression_errors(model: Any, rows: "LabelledRows") -> dict[str, Any]:
+def _regression_errors(model: Any, rows: "LabelledRows", drift: Drift | None) -> dict[str, Any]:
     """Compare predicted numbers with the true ones."""
     import numpy as np
     from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
 
-    predicted = np.concatenate([model.predict(X) for X in rows.blocks()])
+    predicted = np.concatenate([model.predict(X) for X in _watched(rows, drift)])
     truth = rows.targets()
     return {
         "rows": len(truth),

@@ -136,6 +136,7 @@ def model_lines(model: dict[str, Any]) -> dict[str, str]:
     classes = facts.pop("classes")
     written = facts.pop("written")
     columns = record.pop("columns", None)
+    record.pop("column_ranges", None)
     names = facts.pop("feature_names") or columns
     lines = {
         "model": f"{facts.pop('estimator')}, {facts.pop('map')} map",

@@ -64,9 +64,11 @@ def command(
 
     RESULTS is a records.jsonl or the folder it is in. A line joins the rows that no other row
     beats, the Pareto front; the others are pale. Bars are standard deviations
-    over splits or draws. --figure NAME draws one of the figures of `kmaps run`, without the times
-    that were taken while other work ran. In PDF and SVG files letters stay text. Where the arrays
-    of a figure are not there, as in published runs, an installed browser makes its PNG of NAME.svg.
+    over splits or draws. Under an axis of times a line says so if other work ran meanwhile, as
+    `kmaps table` marks them. --figure NAME draws one of the figures of `kmaps run`, without the
+    times that were taken while other work ran. In PDF and SVG files letters stay text. Where the
+    arrays of a figure are not there, as in published runs, an installed browser makes its PNG of
+    NAME.svg.
     """
     from kmaps.bench.figures import check_figure
     from kmaps.bench.records.file import read_records, records_path

@@ -14,6 +14,8 @@ from kmaps.cli.array_files import as_input_error, check_paths, once_each_warning
 from kmaps.cli.cluster import cluster as cluster_option
 from kmaps.cli.cluster import connected, predict_there
 from kmaps.cli.completing import files
+from kmaps.cli.drift import Drift, drift_of
+from kmaps.cli.drift import max_drift as max_drift_option
 from kmaps.cli.flags import GroupedCommand, say
 from kmaps.cli.progress import progress_bar
 from kmaps.errors import ConfigError, InputError
@@ -23,7 +25,16 @@ if TYPE_CHECKING:
 
     from kmaps.io import PredictionWriter, Reader
 
-_NOT_THERE = ("scores", "proba", "input_format", "output_format", "zero_based", "header", "memory")
+_NOT_THERE = (
+    "scores",
+    "proba",
+    "max_drift",
+    "input_format",
+    "output_format",
+    "zero_based",
+    "header",
+    "memory",
+)
 """Options without a meaning on a cluster."""
 
 
@@ -60,6 +71,7 @@ Examples:
 @array_files.zero_based
 @array_files.header
 @array_files.memory
+@max_drift_option
 @array_files.threads
 @cluster_option
 @click.option("--force", is_flag=True, help="Replace OUT when it exists.")
@@ -74,6 +86,7 @@ def command(
     output_format: str | None,
     memory: float,
     cluster: str | None,
+    max_drift: float | None,
     force: bool,
     as_json: bool,
     quiet: bool,
@@ -119,11 +132,18 @@ def command(
     if classes is None and tables:
         raise InputError(f"{model_file}: is a regression, which has no classes: leave --scores out")
     open_output = partial(open_predictions, target, form, classes, force=force)
+    drift = drift_of(trained, max_drift)
     with model_files.data_for(trained, source, target, quiet=quiet, **contract) as (reader, truth):
-        tally = _predict(trained.model, reader, truth, tables, memory, open_output, quiet=quiet)
+        if drift is not None:
+            drift.silence_the_library()
+        tally = _predict(
+            trained.model, reader, truth, tables, memory, open_output, drift, quiet=quiet
+        )
     if form == "csv" and classes is not None and not quiet:
         model_files.say_formulas(classes, target)
     _report(tally, target, as_json=as_json, quiet=quiet)
+    if drift is not None:
+        drift.report(max_drift, quiet=quiet)
 
 
 def _report(tally: dict[str, Any], target: str, *, as_json: bool, quiet: bool = True) -> None:
@@ -152,6 +172,7 @@ def _predict(
     tables: list[str],
     memory: float,
     open_output: "Callable[[], AbstractContextManager[PredictionWriter]]",
+    drift: Drift | None,
     *,
     quiet: bool,
 ) -> dict[str, Any]:
@@ -173,6 +194,8 @@ def _predict(
     ):
         for X, y in read_blocks(reader, memory=int(memory * 1e6), progress=report):
             labels, columns = _of_block(model, X, tables)
+            if drift is not None:
+                drift.add(X)
             n_contradicted += columns.pop("n_contradicted", 0)
             writer.write(labels, columns)
             predicted.append(labels)
@@ -191,7 +214,8 @@ def _predict(
         )
     seconds = perf_counter() - start - compiled.seconds
     compared = _regression_tally if classes is None else _tally
-    return {"rows": len(labels), **compared(labels, truth, classes), "predict_s": seconds}
+    tally = {"rows": len(labels), **compared(labels, truth, classes), "predict_s": seconds}
+    return tally if drift is None else tally | {"drift": drift.as_json()}
 
 
 def _of_block(model: Any, X: Any, tables: list[str]) -> "tuple[NDArray, dict[str, Any]]":

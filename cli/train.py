@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 _NOT_THERE = (
     "folds",
     "hold_out",
+    "normalize",
+    "sample",
     "input_format",
     "zero_based",
     "header",
@@ -40,6 +42,8 @@ _NOT_THERE = (
     "keep_large",
 )
 """Options without a meaning on a cluster."""
+
+_HELD_OUT = 0.2  # of the rows, for --sample
 
 _OTHER_FORMATS = (".pkl", ".pickle", ".joblib", ".onnx", ".pt", ".h5", ".json")
 """Ends of names of other programs' models."""
@@ -88,7 +92,7 @@ class Costs(click.ParamType):
         "Files": "labels label_column input_format zero_based n_features force",
         "Model": "map_name kernel regression multiclass n_levels level_ranges "
         "normalize sigma n_landmarks probability calibrate",
-        "Training": "costs folds hold_out loss epsilon penalty class_weight smooth bias tol "
+        "Training": "costs folds hold_out sample loss epsilon penalty class_weight smooth bias tol "
         "max_iter seed",
         "Computation": "memory threads cluster",
         "Output": "as_json quiet",
@@ -131,6 +135,13 @@ Examples:
     type=Number(0, 1, min_open=True, max_open=True),
     metavar="PART",
     help="Hold out this part of the rows, drawn class by class, and measure the accuracy on them.",
+)
+@click.option(
+    "--sample",
+    type=click.IntRange(2),
+    metavar="N",
+    help="Train on N rows first, drawn class by class, and compare the two models on the rows held "
+    "out (--hold-out, else a fifth).",
 )
 @click.option(
     "--regression/--no-regression",
@@ -248,6 +259,7 @@ def command(
     costs: list[float] | str | None,
     folds: int | None,
     hold_out: float | None,
+    sample: int | None,
     regression: bool | None,
     settings: tuple[tuple[str, Any], ...],
     seed: int,
@@ -293,6 +305,10 @@ def command(
         seed,
         regression=bool(regression),
     )
+    if sample is not None:
+        if regression:
+            raise ConfigError("--sample: not with --regression; leave it out")
+        hold_out = hold_out or _HELD_OUT
     if cluster is not None:
         with connected(cluster, *_NOT_THERE) as client, as_input_error(), once_each_warning(quiet):
             if regression:
@@ -319,6 +335,8 @@ def command(
         model = describe()
         chosen = _usual_costs(model) if costs is None else costs
         train = _trainer(regression)
+        of_sample = {} if sample is None else {"sample": sample}
+        ranges = None
         with once_each_warning(quiet, reader.columns), stage_bars(quiet=quiet) as report:
             rows = LabelledRows(
                 reader, y, memory=int(memory * 1e6), progress=report, keep_large=keep_large
@@ -327,7 +345,7 @@ def command(
             if normalize != "none":
                 source_rows = NormalizedRows(rows, normalize, reader.columns)
             facts = _trained(
-                partial(train, folds=folds, hold_out=hold_out, seed=seed),
+                partial(train, folds=folds, hold_out=hold_out, seed=seed, **of_sample),
                 model,
                 source_rows,
                 chosen,
@@ -336,6 +354,9 @@ def command(
                 quiet,
             )
             facts["data_sha256"] = rows.digest()
+            if rows.ranges is not None:
+                low, high = rows.ranges
+                ranges = {"low": low.tolist(), "high": high.tolist()}
         if isinstance(source_rows, NormalizedRows):
             model.normalization_ = source_rows.normalization
             facts["normalize"] = normalize
@@ -350,6 +371,7 @@ def command(
             array_files.split_label_column(label_column, labels)[0],
             reader.columns,
             index_base=reader.index_base,
+            column_ranges=ranges,
             dtype=None if reader.is_text else reader.dtype.name,
         )
         save(model, facts | {"index_base": reader.index_base}, record)
@@ -462,7 +484,35 @@ def _summary(facts: dict[str, Any], target: str) -> str:
         held = facts["hold_out"]
         score = _score(held) if "r2" in held else f"accuracy {_score(held)}"
         lines.append(f"{score} of {held['rows']:,} rows held out")
+    if "sample" in facts:
+        lines.append(_of_sample(facts))
     return "\n".join([*lines, f"{target}: {megabytes(facts['model_bytes'])}"])
+
+
+def _of_sample(facts: dict[str, Any]) -> str:
+    """Return the line that compares the model with one on a sample of the rows."""
+    from kmaps.bench.paper.designs import score_interval
+
+    sample = facts["sample"]
+    n_held = facts["hold_out"]["rows"]
+    low, high = score_interval(
+        sample["right_of_all_alone"] / n_held,
+        sample["right_of_sample_alone"] / n_held,
+        n_held,
+        0.05,
+    )
+    difference = facts["hold_out"]["accuracy"] - sample["accuracy"]
+    if low > 0:
+        verdict = "all rows are better"
+    elif high < 0:
+        verdict = "the sample is better"
+    else:
+        verdict = "the rows held out show no difference"
+    return (
+        f"{sample['rows']:,} rows in {facts['sample_train_s']:.1f} s: accuracy "
+        f"{100 * sample['accuracy']:.2f} %; all rows {100 * difference:+.2f} points "
+        f"(95 % interval {100 * low:+.2f} to {100 * high:+.2f}): {verdict}"
+    )
 
 
 def _score(measured: dict[str, Any]) -> str:

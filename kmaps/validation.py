@@ -188,7 +188,8 @@ def check_codes(codes: AnyMatrix, n_features: int | None, n_codes: int) -> None:
     refuse_mask(codes)
     if codes.dtype != np.uint8 or codes.ndim != 2:
         raise InputError(
-            f"codes: expected uint8 of shape (n, d), got {codes.dtype} of shape {codes.shape}"
+            f"codes: expected uint8 of shape (n, d), got {codes.dtype} of shape {codes.shape}; "
+            "a kmaps.Quantizer turns values into codes"
         )
     if n_features is not None and codes.shape[1] != n_features:
         raise InputError(f"codes have {codes.shape[1]} features: the table has {n_features}")

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,8 @@ from scipy.stats import binomtest
 
 from kmaps import num_threads
 from kmaps.bench.kinds.load import load
+from kmaps.bench.paper.designs import score_interval
+from kmaps.bench.records.arrays import CorrectOf, read_correct
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.file import DEFINITION, write_definition
 from kmaps.bench.records.row import Row, is_third_party
@@ -24,7 +26,7 @@ from kmaps.errors import CellsFailed, FileNote, InputError, NothingMeasured
 from kmaps.io import LabelledRows, open_writer
 from kmaps.kernels import KERNELS
 from kmaps.maps import make_map, takes
-from kmaps.models import stratified_sample
+from kmaps.models import NormalizedRows, stratified_sample
 from kmaps.svm import CodedSVC
 
 FILE = "sample.npz"
@@ -51,6 +53,22 @@ _MODELS = (
     _model("LandmarkSVC", "rbf", n_landmarks=1000),
     _model("RandomFeatureSVC", "exp-chi2", n_frequencies=8000, structure="fastfood"),
 )
+_RIVALS: tuple[dict[str, Any], ...] = (
+    {"estimator": "kmaps.bench.work.rivals.StandardizedLinearSVC"},
+    {
+        "estimator": "kmaps.bench.work.rivals.StandardizedSVC",
+        "search": {"width": [0.1, 1.0, 10.0]},
+    },
+    {
+        "estimator": "kmaps.bench.work.rivals.BoostedTrees",
+        "search": {"learning_rate": [0.05, 0.1]},
+    },
+)
+_NAMES_OF_RIVALS = {
+    _RIVALS[0]["estimator"]: "LinearSVC on standardised columns (scikit-learn)",
+    _RIVALS[1]["estimator"]: "SVC, rbf, on standardised columns (scikit-learn)",
+    _RIVALS[2]["estimator"]: "HistGradientBoosting, boosted trees (scikit-learn)",
+}
 _EXACT = ("exact-coded", _EXPONENTIAL["estimator"])
 _FAST_US = 10
 _QUALITY = "accuracy"
@@ -87,9 +105,13 @@ class Candidate:
     def standing(self) -> float:
         """The accuracy by which choices are ordered: of the rows held out and of the folds."""
         record = self.record
-        tried = dict(zip(record["cv_C"], record["cv_accuracy"], strict=True))
+        if record["C"] is None:
+            of_folds = max(record["search_accuracy"])
+        else:
+            tried = dict(zip(record["cv_C"], record["cv_accuracy"], strict=True))
+            of_folds = tried[record["C"]]
         n_folds = min(record["C_samples"] or record["n_train"], record["n_train"])
-        right = record["accuracy"] * record["n_test"] + tried[record["C"]] * n_folds
+        right = record["accuracy"] * record["n_test"] + of_folds * n_folds
         return right / (record["n_test"] + n_folds)
 
 
@@ -111,6 +133,7 @@ class Recommendation:
         FrontPoint
     ]  # all models within the limits, in the order of a figure: choices first
     named: dict[str, int | None]  # the number of the best choice for each of WANTED, from 1
+    comparison: str | None = None  # of the best models of kmaps and of scikit-learn
 
     @property
     def failed(self) -> list[Record]:
@@ -123,7 +146,7 @@ def row_us(record: Record) -> float:
     return 1e6 * record["predict_s"] / record["n_test"]
 
 
-def draw_sample(source: LabelledRows, n_rows: int, folder: Path) -> NDArray:
+def draw_sample(source: LabelledRows | NormalizedRows, n_rows: int, folder: Path) -> NDArray:
     """Draw rows of a file class by class, always the same ones, and write them to a folder.
 
     The file is read twice, block by block: for its labels, which are returned, and for the rows.
@@ -181,7 +204,8 @@ def content(n_classes: int, *, hold_out: float, exact_only: bool = False) -> dic
         "classifiers": [
             {**entry, "search": {"sigma": "auto"}}
             for entry in (_EXPONENTIAL, *([] if exact_only else _MODELS))
-        ],
+        ]
+        + [dict(entry) for entry in ([] if exact_only else _RIVALS)],
         "learner": {"loss": "squared_hinge", "gap": 1e-4},
         "C": {"grid": "auto", "folds": 3, "samples": 1000},
     }
@@ -216,6 +240,8 @@ def recommend(
             command=command,
         )
     records = result.records
+    # What is measured for one-vs-one too has no reduction in scikit-learn, and is the same twice.
+    records = [record for record in records if not is_rival(record) or record["reduction"] == "ovr"]
     measured = [record for record in records if record["status"] == "ok"]
     if not measured:
         raise CellsFailed(f"all {len(records)} models failed; first error: {records[0]['error']}")
@@ -227,12 +253,14 @@ def recommend(
     for point in drawn:
         for record in point.records:
             if record["status"] == "ok":
-                points[record["key"]] = point
+                points[record["key"]] = _named_point(point, record)
     choices, named = chosen_of(fitting, points)
     chosen = [choice.record for choice in choices]
     others = [record for record in fitting if record not in chosen]
     shown = [points[record["key"]] for record in (*chosen, *others)]
-    return Recommendation(records, choices, shown, named)
+    every = [Candidate(record, points[record["key"]]) for record in fitting]
+    sentence = comparison(every, read_correct(folder, records))
+    return Recommendation(records, choices, shown, named, sentence)
 
 
 def _nearest(measured: Sequence[Record], limits: Limits) -> str:
@@ -265,7 +293,63 @@ def chosen_of(
             if best not in choices:
                 choices.append(best)
             named[wanted] = choices.index(best) + 1
+    for choice in every:
+        if is_rival(choice.record) and choice not in choices:
+            choices.append(choice)
     return choices, named
+
+
+def _named_point(point: FrontPoint, record: Record) -> FrontPoint:
+    """Return the point of a model, of scikit-learn's with a name that says what it is."""
+    return replace(point, name=_NAMES_OF_RIVALS.get(record["method"], point.name))
+
+
+def is_rival(record: Record) -> bool:
+    """Return whether the model of a record is scikit-learn's."""
+    return record["method"] in _NAMES_OF_RIVALS
+
+
+def comparison(choices: Sequence[Candidate], correct: CorrectOf) -> str | None:
+    """Return the sentence on the best models of kmaps and of scikit-learn.
+
+    They are compared on the same held-out rows; the interval of the difference is paired.
+
+    Parameters
+    ----------
+    choices : sequence of Candidate
+        The models.
+    correct : mapping
+        Which held-out rows each model got right, by the keys of records.
+
+    Returns
+    -------
+    str or None
+        None without models of both.
+    """
+    own = [choice for choice in choices if not is_rival(choice.record)]
+    rivals = [choice for choice in choices if is_rival(choice.record)]
+    if not own or not rivals:
+        return None
+    ours = max(own, key=lambda choice: choice.standing)
+    rival = max(rivals, key=lambda choice: choice.standing)
+    right_of_rival = correct[rival.record["key"]].correct
+    right_of_ours = correct[ours.record["key"]].correct
+    low, high = score_interval(
+        float((right_of_rival & ~right_of_ours).mean()),
+        float((right_of_ours & ~right_of_rival).mean()),
+        len(right_of_ours),
+        0.05,
+    )
+    difference = 100 * (rival.record["accuracy"] - ours.record["accuracy"])
+    sentence = (
+        f"{rival.point.name}: {difference:+.2f} points against the best model of kmaps on the "
+        f"held-out rows (95 % interval {100 * low:+.2f} to {100 * high:+.2f}): "
+    )
+    if low > 0:
+        return sentence + "use it"
+    if high < 0:
+        return sentence + "kmaps is better here"
+    return sentence + "these rows do not decide between them"
 
 
 def model_of(record: Record) -> Any:
@@ -285,7 +369,7 @@ def model_of(record: Record) -> Any:
 
 def options_of(record: Record) -> list[str]:
     """Return the options of ``kmaps train`` for the model of a record; none if it has none."""
-    if record["method"] == _EXPONENTIAL["estimator"]:
+    if record["method"] == _EXPONENTIAL["estimator"] or is_rival(record):
         return []
     options = [*_kernel_options(record), "-C", f"{record['C']:g}"]
     if record["reduction"] != "ovr":
@@ -317,9 +401,33 @@ def _kernel_options(record: Record) -> list[str]:
 
 def python_of(record: Record) -> str:
     """Return Python that trains the model of a record on rows ``X`` with labels ``y``."""
+    if is_rival(record):
+        return _python_of_rival(record)
     model = model_of(record)
     classes = [type(model).__name__]
     if isinstance(model, CodedSVC) and not isinstance(model.map, str):
         classes.append(type(model.map).__name__)
     call = " ".join(repr(model).split())
     return f"from kmaps import {', '.join(classes)}\nmodel = {call}.fit(X, y)"
+
+
+def _python_of_rival(record: Record) -> str:
+    """Return Python that trains a model of scikit-learn with what was chosen."""
+    chosen = record["search_chosen"] or {}
+    if "learning_rate" in chosen:
+        return (
+            "from sklearn.ensemble import HistGradientBoostingClassifier\n"
+            f"model = HistGradientBoostingClassifier(learning_rate={chosen['learning_rate']:g})"
+            ".fit(X, y)"
+        )
+    if "width" in chosen:
+        gamma = chosen["width"] / record["n_features"]
+        model = f"SVC(C={record['C']:g}, gamma={gamma:.3g})"
+    else:
+        model = f"LinearSVC(C={record['C']:g})"
+    return (
+        "from sklearn.pipeline import make_pipeline\n"
+        "from sklearn.preprocessing import StandardScaler\n"
+        f"from sklearn.svm import {model.partition('(')[0]}\n"
+        f"model = make_pipeline(StandardScaler(), {model}).fit(X, y)"
+    )

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from kmaps.errors import FileNote, InputError
 from kmaps.io.column_watch import ColumnWatch
@@ -75,6 +76,7 @@ class LabelledRows:
                 reader.name, reader.n_features, reader.columns, keep_large=keep_large
             )
         self._passes = 0
+        self.ranges: tuple[NDArray, NDArray] | None = None  # of the columns, after a first pass
         self._digest = RunningDigest()
         self._read: list[NDArray] = []  # the labels of the file, of the last pass
         self._n_rows = reader.n_rows
@@ -107,6 +109,7 @@ class LabelledRows:
             if self._passes == 1:
                 self._digest.add(X)
                 self._look_at(X, y, n_rows)
+                self._widen(X)
             if self._y is None and y is not None:
                 read.append(y)
             yield X
@@ -117,6 +120,16 @@ class LabelledRows:
             self._watch = None
             for note in notes:
                 warnings.warn(note, FileNote, stacklevel=2)
+
+    def _widen(self, X: Rows) -> None:
+        """Widen the ranges of the columns by the next rows."""
+        low, high = X.min(axis=0), X.max(axis=0)
+        if issparse(X):
+            low, high = low.toarray().ravel(), high.toarray().ravel()
+        if self.ranges is not None:
+            low = np.minimum(self.ranges[0], low)
+            high = np.maximum(self.ranges[1], high)
+        self.ranges = (low.astype(np.float64), high.astype(np.float64))
 
     def _look_at(self, X: Rows, y: NDArray | None, n_rows: int) -> None:
         """Show the next rows to the watch, with their labels where there are as many."""

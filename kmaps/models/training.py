@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from kmaps.errors import InputError
@@ -26,7 +27,7 @@ _WIDTH_ROWS = 5000
 
 _SIZES = ("n_frequencies", "n_landmarks", "model_bytes")
 _NOT_RECORDED = ("features", "classes", "levels", "sigma", "C", *_SIZES)
-_TIMES = ("code_s", "encode_s", "cv_s", "train_s")
+_TIMES = ("code_s", "encode_s", "cv_s", "train_s", "sample_train_s")
 
 
 def train_model(
@@ -36,6 +37,7 @@ def train_model(
     *,
     folds: int | None = None,
     hold_out: float | None = None,
+    sample: int | None = None,
     seed: int = 0,
     check_labels: Callable[[NDArray], object] = lambda y: None,
     report: Report = lambda stage, done, total: None,
@@ -54,6 +56,9 @@ def train_model(
     folds, hold_out, seed
         Parts of the rows in cross-validation, three by default; the part of the rows of each class
         that is only used to measure the accuracy; the seed that draws both.
+    sample : int, optional
+        Train first on so many of the rows, drawn class by class, with the C that is chosen, and
+        measure that model on the rows held out too; ``hold_out`` is needed.
     check_labels : callable
         Called with the labels once all rows are read; may refuse them.
     report, clock : callable
@@ -83,15 +88,50 @@ def train_model(
     with showing(report):
         compared = _choose_c(model, rows, y, costs, folds, seed)
         chosen = clock()
+        sample_facts = None
+        if held is not None and sample is not None:
+            sample_facts = _trained_on_sample(model, rows, y, sample, seed, held, clock)
+        started = clock()
         unfinished = fit_and_warn(model, rows, y)
     trained = clock()
     facts = training_facts(model, len(rows), compared, (folds or FOLDS) if compared else None)
     if held is not None:
-        accuracy = float(np.mean(model.predict(held[0]) == held[1]))
-        facts["hold_out"] = {"rows": len(held[1]), "accuracy": accuracy}
+        right = model.predict(held[0]) == held[1]
+        facts["hold_out"] = {"rows": len(held[1]), "accuracy": float(right.mean())}
+        if sample_facts is not None:
+            right_of_sample = sample_facts.pop("right")
+            facts["sample_train_s"] = sample_facts.pop("train_s")
+            facts["sample"] = sample_facts | {
+                "accuracy": float(right_of_sample.mean()),
+                "right_of_all_alone": int((right & ~right_of_sample).sum()),
+                "right_of_sample_alone": int((right_of_sample & ~right).sum()),
+            }
     reading = "encode_s" if "sigma" in facts else "code_s"
-    times = {reading: read - start, "cv_s": chosen - read, "train_s": trained - chosen}
+    times = {reading: read - start, "cv_s": chosen - read, "train_s": trained - started}
     return facts | {"unfinished": unfinished} | times
+
+
+def _trained_on_sample(
+    model: Any,
+    rows: Any,
+    y: NDArray,
+    n_rows: int,
+    seed: int,
+    held: tuple[Any, NDArray],
+    clock: Callable[[], float],
+) -> dict[str, Any]:
+    """Train a copy of the model on some rows; return their number, the time, and what is right."""
+    members = np.sort(stratified_sample(y, n_rows, seed))
+    started = clock()
+    small = clone(model)
+    fit_and_warn(small, rows.take(members), y[members])
+    train_s = clock() - started
+    held_rows, held_labels = held
+    return {
+        "rows": len(members),
+        "train_s": train_s,
+        "right": small.predict(held_rows) == held_labels,
+    }
 
 
 def training_facts(

@@ -280,3 +280,50 @@ def test_c_of_an_exponential_kernel_is_chosen_unless_it_is_named():
     assert load_model("one.npz").C == 1
     train("in.npy", "chi2.npz", *OURS[2:])
     assert load_model("chi2.npz").C == 1
+
+
+def test_a_sample_is_compared_with_all_rows_on_the_rows_held_out():
+    facts = json.loads(train(*OURS, "--sample", "30", "--json").stdout)
+    sample = facts["sample"]
+    assert (sample["rows"], facts["rows"], facts["hold_out"]["rows"]) == (30, 72, 18)
+    both = sample["right_of_all_alone"] - sample["right_of_sample_alone"]
+    difference = facts["hold_out"]["accuracy"] - sample["accuracy"]
+    assert both == pytest.approx(18 * difference)
+    text = train(*OURS, "--sample", "30", "--hold-out", "0.5", "--force").stdout
+    assert "30 rows in" in text
+    assert "95 % interval" in text
+    assert "--regression" in refused("train", *OURS, "--sample", "9", "--regression", "--force")
+
+
+def test_rows_are_normalised_as_the_model_file_says(tmp_path):
+    for name in ("l1", "max", "min-max"):
+        train(*OURS, "--normalize", name, "--force")
+        model = load_model("m.npz")
+        assert model.normalization_.name == name
+        expected = CodedSVC().fit(model.normalization_.of(X), Y)
+        scores = expected.decision_function(model.normalization_.of(X))
+        assert (model.decision_function(X) == scores).all()
+        done = json.loads(
+            kmaps("evaluate", "m.npz", "in.npy", "--labels", "y.npy", "--json").stdout
+        )
+        assert done["accuracy"] == np.mean(expected.classes_[scores.argmax(axis=1)] == Y)
+
+
+def test_drift_is_counted_column_by_column_over_all_blocks():
+    train(*OURS)
+    others = X.copy()
+    others[::3, 2] = 100
+    others[0, 4] = -1
+    np.save("others.npy", others)
+    for command in (["predict", "m.npz", "others.npy", "-"], ["evaluate", "m.npz", "others.npy"]):
+        arguments = [*command, "--labels", "y.npy", "--memory", "1"]
+        done = kmaps(*arguments)
+        assert "31 of 540 values" in done.stderr
+        assert done.stderr.count("values lie outside") == 1
+        assert "column 2 33.3 %" in done.stderr
+        assert kmaps(*arguments, "--max-drift", "0.4").stderr == done.stderr
+        assert "column 2" in kmaps(*arguments, "--max-drift", "0.3", code=1).stderr
+    assert "drift" in json.loads(kmaps(*arguments, "--json").stdout)
+    model = load_model("m.npz")
+    model.save("bare.npz")
+    assert "--max-drift" in refused("predict", "bare.npz", "in.npy", "-", "--max-drift", "0.1")

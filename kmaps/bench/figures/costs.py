@@ -20,6 +20,9 @@ TITLES = {  # titles of axes are shorter or plainer than in tables
     "storage": "stored training set, tables and model, MB",
 }
 
+BUSY_NOTE = "‡ other work ran meanwhile"
+LEFT_OUT_NOTE = "Times are left out: other work ran meanwhile."
+
 _SIZE = 7.0
 _ROW = 0.17  # inches for the name of a row
 _LETTER = 0.075  # inches for a letter of it
@@ -134,6 +137,8 @@ class FrontDisplay:
         style.plain(ax, grid=True)
         ax.tick_params(labelsize="small")
         title = TITLES.get(self.cost, MEASURES[self.cost].title)
+        if any(self.cost in point.busy for point in shown):
+            title += f"\n{BUSY_NOTE}"
         ax.set(xlabel=title, ylabel=MEASURES[self.quality].title)
         return self
 
@@ -174,11 +179,17 @@ class FrontDisplay:
 
 def draw_costs(records: Sequence[Record], path: Path) -> None:
     """Draw the accuracy of each row of a classification over all that it costs."""
-    draw_front(points_of(records, [accuracy_of(records), *COSTS]), path, accuracy_of(records))
+    points = points_of(records, [accuracy_of(records), *COSTS])
+    untimed = all(record["train_s"] is None for record in records)
+    draw_front(points, path, accuracy_of(records), note=LEFT_OUT_NOTE if untimed else "")
 
 
 def draw_front(
-    points: Sequence[FrontPoint], path: Path, quality: str, costs: Sequence[str] = COSTS
+    points: Sequence[FrontPoint],
+    path: Path,
+    quality: str,
+    costs: Sequence[str] = COSTS,
+    note: str = "",
 ) -> None:
     """Draw a :class:`FrontDisplay` for each group and cost; a row of axes has its names once."""
     groups: dict[str, list[FrontPoint]] = {}
@@ -205,6 +216,8 @@ def draw_front(
             style.title(display.ax_, group)
     longest = max((len(point.brief or point.name) for point in points), default=0)
     figure.set_figwidth(figure.get_figwidth() + _LETTER * longest)
+    if note:
+        figure.supxlabel(note, fontsize="small")
     figure.draw_without_rendering()  # gives the heights of the axes
     for display in shown:
         place = display.ax_.get_subplotspec()

@@ -35,6 +35,7 @@ class FrontPoint:
     whole: bool = True  # whether no cell failed; otherwise it is on no front
     records: list[Record] = field(default_factory=list)
     brief: str = ""  # the name in figures
+    busy: set[str] = field(default_factory=set)  # measures taken while other work ran
 
 
 def points_of(records: Iterable[Record], measures: Sequence[str]) -> list[FrontPoint]:
@@ -74,6 +75,8 @@ def points_of(records: Iterable[Record], measures: Sequence[str]) -> list[FrontP
             middle = line["median"] if line["repeats"] else line["mean"]
             point.values[line["measure"]] = scale * middle
             point.whole &= not line["failed"]
+            if line["busy"]:
+                point.busy.add(line["measure"])
         if line["n"] > 1:
             point.spreads[line["measure"]] = scale * line["std"]
     for record in records:

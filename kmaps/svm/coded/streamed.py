@@ -6,13 +6,15 @@ whose dual objective is that where the last call stopped.
 """
 
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import update_wrapper
+from types import MethodType
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse, vstack
-from sklearn.utils.metaestimators import available_if
 
 from kmaps.codes.levels import check_levels
 from kmaps.errors import ConfigError, InputError
@@ -35,6 +37,29 @@ from kmaps.svm.reduction import (
 from kmaps.validation import validate_data
 
 _FIXED = ("map", "penalty", "multiclass")
+
+
+class _OnlyWithLevels:
+    """A method that a model has where its samples are codes; else it says how to make some.
+
+    scikit-learn's ``available_if`` would not say why the method is missing.
+    """
+
+    def __init__(self, method: Callable[..., Any]) -> None:
+        self._method = method
+        update_wrapper(self, method)
+
+    def __get__(self, model: Any, owner: type | None = None) -> Any:
+        if model is None:
+            return self._method
+        if model.levels is None:
+            raise AttributeError(
+                f"{type(model).__name__} has no partial_fit without levels: a model that fit or a "
+                "file made keeps no samples, so train it again on old and new ones; or begin with "
+                "codes, quantizer = Quantizer(strategy='shared').fit(X), "
+                f"{type(model).__name__}(levels=quantizer.levels_), and pass quantizer.transform(X)"
+            )
+        return MethodType(self._method, model)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +110,7 @@ class StreamedClassifier(CodedEstimator, ProbabilisticClassifier):
         # The samples of the last calls come first in every binary problem.
         return [np.pad(a, (0, size - len(a))) for a, size in zip(duals, sizes, strict=True)]
 
-    @available_if(lambda self: self.levels is not None)  # type: ignore[untyped-decorator]
+    @_OnlyWithLevels
     def partial_fit(
         self,
         X: ArrayLike,

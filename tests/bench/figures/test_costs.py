@@ -2,7 +2,8 @@
 
 import re
 
-from kmaps.bench.figures.costs import TITLES, draw_costs
+from kmaps.bench.figures.costs import BUSY_NOTE, LEFT_OUT_NOTE, TITLES, draw_costs
+from kmaps.bench.records.times import without_doubtful_times
 from tests.bench.sample_records import record
 
 TIMES = {"fit_s": 0.5, "encode_s": 0.5, "convert_s": 1.0, "predict_s": 0.25}
@@ -41,3 +42,12 @@ def test_what_was_not_measured_has_no_axes(tmp_path):
     assert "Poor" in texts
     assert TITLES["storage"] in drawn
     assert TITLES["memory"] not in drawn
+
+
+def test_times_of_a_busy_machine_are_marked_or_said_to_be_left_out(tmp_path):
+    busy = [cell | {"other_cpus": 1.0} for cell in RECORDS[:3]]
+    assert svg_of(busy, tmp_path).count(BUSY_NOTE) == 2  # training and test
+    assert BUSY_NOTE not in svg_of(RECORDS, tmp_path)
+    drawn = svg_of(without_doubtful_times(busy), tmp_path)
+    assert LEFT_OUT_NOTE in drawn
+    assert TITLES["time"] not in drawn
