@@ -73,8 +73,8 @@ class UserFiles:
     @property
     def aside(self) -> dict[str, str]:
         """The columns that are neither features nor labels, by their roles."""
-        given = {"group": self.group_column, "split": self.split_column, "id": self.id_column}
-        return {what: column for what, column in given.items() if column is not None}
+        columns = {"group": self.group_column, "split": self.split_column, "id": self.id_column}
+        return {role: column for role, column in columns.items() if column is not None}
 
     @cached_property
     def digest(self) -> str:
@@ -84,7 +84,7 @@ class UserFiles:
     def digest_now(self) -> str:
         """Return the SHA-256 of the content of all files and of how they are read."""
         how: dict[str, Any] = {
-            "formats": {part: path.suffix.lower() for part, path in self.rows.items()},
+            "formats": {subset: path.suffix.lower() for subset, path in self.rows.items()},
             "columns": [self.label_column, self.image_column, self.aside],
             "zero_based": self.zero_based,
         }
@@ -96,33 +96,39 @@ class UserFiles:
             how["reading"] = _READING
         digests = {"how": hashlib.sha256(json.dumps(how, sort_keys=True).encode()).hexdigest()}
         # These names do not depend on the places of the files.
-        files = {f"rows {part}": path for part, path in self.rows.items() if not path.is_dir()}
-        files |= {f"labels {part}": path for part, path in self.labels.items()}
-        for part in self.rows if self.images else ():
-            listed = self.listed(part)
-            names = [f"image {part}/{name}" for name in listed.names]
+        files = {f"rows {subset}": path for subset, path in self.rows.items() if not path.is_dir()}
+        files |= {f"labels {subset}": path for subset, path in self.labels.items()}
+        for subset in self.rows if self.images else ():
+            listed = self.listed(subset)
+            names = [f"image {subset}/{name}" for name in listed.names]
             files |= dict(zip(names, listed.paths, strict=True))
         for role, path in files.items():
             digests[role] = _sha256(path, self.name)
         return tree_digest(digests)
 
-    def listed(self, part: str) -> Listed:
+    def listed(self, subset: str) -> Listed:
         """Return the images of a part, in code-point order of a folder or in the list's order."""
-        place, aside = self.rows[part], list(self.aside.values())
-        columns = self.image_column, self.label_column
-        if place.is_dir():
-            named = [column for column in (*columns, *aside) if column is not None]
+        source = self.rows[subset]
+        aside = list(self.aside.values())
+        if source.is_dir():
+            named = [
+                column
+                for column in (self.image_column, self.label_column, *aside)
+                if column is not None
+            ]
             if named:
-                raise ConfigError(f"{place}: a folder has no column {named[0]!r}; leave it out")
-            return _in_subsets(place, self.subsets) if self.subsets else _in_folder(place)
-        if not place.exists():
-            raise DataError(f"{place}: no such file or folder")
+                raise ConfigError(f"{source}: a folder has no column {named[0]!r}; leave it out")
+            if self.subsets:
+                return _in_subsets(source, self.subsets)
+            return _in_folder(source)
+        if not source.exists():
+            raise DataError(f"{source}: no such file or folder")
         if self.image_column is None or self.label_column is None:
             raise ConfigError(
-                f"{place}: a list of images needs image_column and label_column, the columns of "
+                f"{source}: a list of images needs image_column and label_column, the columns of "
                 "the paths and of the labels"
             )
-        return _in_list(place, self.image_column, self.label_column, aside)
+        return _in_list(source, self.image_column, self.label_column, aside)
 
 
 def _sha256(path: Path, name: str) -> str:
@@ -172,17 +178,17 @@ def _in_subsets(folder: Path, subsets: Sequence[str]) -> Listed:
     missing = [name for name in subsets if not (folder / name).is_dir()]
     if missing:
         raise DataError(f"{folder / missing[0]}: no such folder; subsets of images are folders")
-    parts = [_in_folder(folder / name) for name in subsets]
+    folders = [_in_folder(folder / name) for name in subsets]
     return Listed(
-        [path for part in parts for path in part.paths],
+        [path for images in folders for path in images.paths],
         [
             f"{name}/{image}"
-            for name, part in zip(subsets, parts, strict=True)
-            for image in part.names
+            for name, images in zip(subsets, folders, strict=True)
+            for image in images.names
         ],
-        np.concatenate([part.labels for part in parts]),
+        np.concatenate([images.labels for images in folders]),
         {},
-        np.repeat(list(subsets), [len(part.names) for part in parts]),
+        np.repeat(list(subsets), [len(images.names) for images in folders]),
     )
 
 
@@ -241,4 +247,6 @@ def _in_list(path: Path, image_column: str, label_column: str, aside: Sequence[s
         if name in seen:
             raise InputError(f"{path}: {name} is listed twice; leave one out")
         seen.add(name)
-    return Listed(paths, names, columns[label_column], {one: columns[one] for one in aside})
+    return Listed(
+        paths, names, columns[label_column], {column: columns[column] for column in aside}
+    )

@@ -29,11 +29,11 @@ def load_user_files(
 
 
 def _images(files: UserFiles) -> Dataset:
-    listed = {part: files.listed(part) for part in files.rows}
-    labels = {part: _Labels(images.labels) for part, images in listed.items()}
+    listed = {subset: files.listed(subset) for subset in files.rows}
+    labels = {subset: _Labels(images.labels) for subset, images in listed.items()}
     y, classes = _classes_of(labels, files.name)
     groups, clusters = _groups_of(
-        files, {part: (images.aside, len(images.names)) for part, images in listed.items()}
+        files, {subset: (images.aside, len(images.names)) for subset, images in listed.items()}
     )
     if files.subsets:
         groups = np.concatenate([images.subsets for images in listed.values()])
@@ -58,22 +58,29 @@ def _table(files: UserFiles, root: Path) -> TableDataset:
     if X is None:
         content = arrays["data"], arrays["indices"], arrays["indptr"]
         X = csr_array(content, shape=tuple(arrays["shape"].tolist()))
-    about = files.digest, tuple(arrays["classes"].tolist()), arrays.get("clusters")
-    return TableDataset(files.name, X, arrays["y"], arrays["groups"], *about)
+    return TableDataset(
+        files.name,
+        X,
+        arrays["y"],
+        arrays["groups"],
+        files.digest,
+        tuple(arrays["classes"].tolist()),
+        arrays.get("clusters"),
+    )
 
 
 def _write(files: UserFiles, folder: Path) -> None:
     if files.digest_now() != files.digest:
         raise DataError(f"{files.name}: its files changed while they were read; try again")
-    parts = _read_parts(files)
-    labels = {part: _Labels(rows.y, rows.typed) for part, rows in parts.items()}
+    by_subset = _read_parts(files)
+    labels = {subset: _Labels(rows.y, rows.typed) for subset, rows in by_subset.items()}
     y, classes = _classes_of(labels, files.name)
-    sizes = {part: (rows.aside, len(rows.y)) for part, rows in parts.items()}
+    sizes = {subset: (rows.aside, len(rows.y)) for subset, rows in by_subset.items()}
     groups, clusters = _groups_of(files, sizes)
     arrays = {"y": y, "classes": np.array(classes), "groups": groups}
     if clusters is not None:
         arrays["clusters"] = clusters
-    matrices = [rows.X for rows in parts.values()]
+    matrices = [rows.X for rows in by_subset.values()]
     if issparse(matrices[0]):
         X = vstack(matrices, "csr")
         arrays |= {"data": X.data, "indices": X.indices, "indptr": X.indptr}
@@ -85,7 +92,7 @@ def _write(files: UserFiles, folder: Path) -> None:
 
 
 def _groups_of(
-    files: UserFiles, parts: Mapping[str, tuple[Mapping[str, NDArray], int]]
+    files: UserFiles, by_subset: Mapping[str, tuple[Mapping[str, NDArray], int]]
 ) -> tuple[NDArray[np.str_], NDArray[np.str_] | None]:
     """Return the official subset of each sample, and its group that no split divides.
 
@@ -93,7 +100,7 @@ def _groups_of(
     split may name the groups to train on.
     """
     columns = {
-        what: np.concatenate([aside[column] for aside, _ in parts.values()])
+        what: np.concatenate([aside[column] for aside, _ in by_subset.values()])
         for what, column in files.aside.items()
     }
     if "id" in columns:
@@ -103,11 +110,11 @@ def _groups_of(
                 f"{files.name}: column {files.id_column!r}: {names[counts.argmax()]!s} occurs in "
                 f"{counts.max()} rows, expected a different name in each"
             )
-    given = np.repeat(list(parts), [size for _, size in parts.values()])
+    subsets = np.repeat(list(by_subset), [size for _, size in by_subset.values()])
     clusters = columns.get("group")
-    if "" in parts:
-        given = columns.get("split", given if clusters is None else clusters)
-    return given, clusters
+    if "" in by_subset:
+        subsets = columns.get("split", subsets if clusters is None else clusters)
+    return subsets, clusters
 
 
 @dataclass(frozen=True)
@@ -120,16 +127,16 @@ class _Labels:
 
 def _classes_of(labels: Mapping[Any, _Labels], name: str) -> tuple[NDArray[np.int64], tuple]:
     """Return the labels of all parts as numbers from 0, and the sorted classes they stand for."""
-    numbers = [part.y for part in labels.values() if part.y.dtype.kind != "U"]
+    numbers = [subset.y for subset in labels.values() if subset.y.dtype.kind != "U"]
     if numbers and len(numbers) < len(labels):
         # Text without a type is read as the numbers of the other part are.
         classes = np.concatenate(numbers)
         as_numbers = [
-            io.typed_labels(part.y, classes, typed=part.typed) for part in labels.values()
+            io.typed_labels(subset.y, classes, typed=subset.typed) for subset in labels.values()
         ]
         if any(y.dtype.kind == "U" for y in as_numbers):
             listed = " and ".join(
-                f"{part} {io.few_labels(np.unique(of_part.y))}" for part, of_part in labels.items()
+                f"{subset} {io.few_labels(np.unique(own.y))}" for subset, own in labels.items()
             )
             raise InputError(
                 f"{name}: the labels are text in one part and numbers in the other ({listed}); use "
@@ -137,9 +144,9 @@ def _classes_of(labels: Mapping[Any, _Labels], name: str) -> tuple[NDArray[np.in
             )
         every = np.concatenate(as_numbers)
     else:
-        typed = any(part.typed for part in labels.values())
+        typed = any(subset.typed for subset in labels.values())
         every = io.typed_labels(
-            np.concatenate([part.y for part in labels.values()]), None, typed=typed
+            np.concatenate([subset.y for subset in labels.values()]), None, typed=typed
         )
     classes, y = np.unique(every, return_inverse=True)
     if len(classes) < 2:
@@ -168,26 +175,29 @@ class _Rows:
 
 
 def _read_parts(files: UserFiles) -> dict[str, _Rows]:
-    readers = {part: _open(files, part) for part in files.rows}
+    readers = {subset: _open(files, subset) for subset in files.rows}
     if len({reader.index_base for reader in readers.values()}) > 1:
-        bases = ", ".join(f"from {one.index_base} in {one.name}" for one in readers.values())
+        bases = ", ".join(
+            f"from {reader.index_base} in {reader.name}" for reader in readers.values()
+        )
         raise InputError(f"{files.name}: indices count {bases}; set zero_based to true or false")
     if any(reader.index_base is not None for reader in readers.values()):
         # The largest index of one svmlight file may be less than the number of columns.
         widest = max(reader.n_features for reader in readers.values())
-        readers = {part: _open(files, part, widest) for part in files.rows}
+        readers = {subset: _open(files, subset, widest) for subset in files.rows}
         _check_bases(files, list(readers.values()))
     first, *others = readers.values()
     for other in others:
         _check_alike(first, other)
-    return {part: _read_part(files, part, reader) for part, reader in readers.items()}
+    return {subset: _read_part(files, subset, reader) for subset, reader in readers.items()}
 
 
-def _open(files: UserFiles, part: str, n_features: int | None = None) -> io.Reader:
-    path, labels = files.rows[part], files.labels.get(part)
-    for one in filter(None, (path, labels)):
-        if not one.is_file():
-            raise DataError(f"{files.name}: {one}: no such file")
+def _open(files: UserFiles, subset: str, n_features: int | None = None) -> io.Reader:
+    path = files.rows[subset]
+    labels = files.labels.get(subset)
+    for file in (path, labels):
+        if file is not None and not file.is_file():
+            raise DataError(f"{files.name}: {file}: no such file")
     return io.open_reader(
         path,
         n_features=n_features,
@@ -219,18 +229,17 @@ def _check_alike(first: io.Reader, other: io.Reader) -> None:
             f"{other.name} has {other.n_features} columns, {first.name} has {first.n_features}; "
             "give both the same columns"
         )
-    for place, (ours, theirs) in enumerate(
-        zip(first.columns or (), other.columns or (), strict=False), 1
-    ):
-        if ours != theirs:
+    pairs = zip(first.columns or (), other.columns or (), strict=False)
+    for place, (column, other_column) in enumerate(pairs, 1):
+        if column != other_column:
             raise InputError(
-                f"{other.name}: column {place} is {theirs!r}, in {first.name} it is {ours!r}; "
-                "give both the same columns in the same order"
+                f"{other.name}: column {place} is {other_column!r}, in {first.name} it is "
+                f"{column!r}; give both the same columns in the same order"
             )
 
 
-def _read_part(files: UserFiles, part: str, reader: io.Reader) -> _Rows:
-    labels = files.labels.get(part)
+def _read_part(files: UserFiles, subset: str, reader: io.Reader) -> _Rows:
+    labels = files.labels.get(subset)
     if labels is None and not reader.has_labels:
         raise InputError(
             f"{reader.name}: holds no labels; name a file of labels (labels), or the column that "

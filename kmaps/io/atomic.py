@@ -18,7 +18,8 @@ from kmaps.errors import InputError, printable
 MOST_TEXT = 1 << 30  # bytes of a text that is read whole
 _SUFFIX = ".part"
 # Bytes of names: with all additions they are no longer than 255.
-_LONGEST_STEM, _LONGEST_NODE = 120, 60
+_LONGEST_STEM = 120
+_LONGEST_NODE = 60
 
 
 def check_target(path: str | Path, *, force: bool = False) -> Path:
@@ -59,12 +60,12 @@ def check_target(path: str | Path, *, force: bool = False) -> Path:
 
 def check_source(path: str | Path) -> None:
     """Refuse other than regular files before opening them: a pipe would wait, a device not end."""
-    where = Path(path)
-    if not where.exists():
+    source = Path(path)
+    if not source.exists():
         raise InputError(f"{path}: no such file")
-    if where.is_dir():
+    if source.is_dir():
         raise InputError(f"{path}: is a folder, expected a file")
-    if not where.is_file():
+    if not source.is_file():
         raise InputError(f"{path}: is a device or a pipe, expected a file; copy it")
 
 
@@ -187,7 +188,7 @@ def _unfinished(target: Path, tidy: bool = True) -> Path:
     name = os.fsencode(target.name)[:_LONGEST_STEM].decode(errors="ignore")
     stem = f".{name}.{_node()}"
     if tidy:
-        _remove_of_the_dead(target.parent, lambda found: found == stem)
+        _remove_of_the_dead(target.parent, lambda other: other == stem)
     return target.with_name(f"{stem}.{os.getpid()}.{token_hex(8)}{_SUFFIX}")
 
 
@@ -220,11 +221,11 @@ def _remove_of_the_dead(folder: Path, is_ours: Callable[[str], bool]) -> None:
 
             if pid_exists(int(process)):
                 continue
-            left = folder / name
-            if left.is_dir() and not left.is_symlink():
-                shutil.rmtree(left, ignore_errors=True)
+            leftover = folder / name
+            if leftover.is_dir() and not leftover.is_symlink():
+                shutil.rmtree(leftover, ignore_errors=True)
             else:
-                left.unlink(missing_ok=True)
+                leftover.unlink(missing_ok=True)
 
 
 def refuse_terminal(form: str) -> None:

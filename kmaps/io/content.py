@@ -4,7 +4,7 @@ from pathlib import Path
 
 from kmaps.errors import InputError
 
-_FIRST_BYTES = 8
+_FIRST_BYTES = 16
 _COMPRESSED = {
     b"\x1f\x8b": "gzip",
     b"BZh": "bzip2",
@@ -21,6 +21,7 @@ _WIDE = {
     b"\xfe\xff": "UTF-16",
 }
 _ARCHIVES = ("npz", "zip")  # formats that are archives themselves
+_TEXTS = ("csv", "svm", "libsvm")
 
 
 def check_content(path: str | Path, name: str, form: str) -> None:
@@ -39,7 +40,7 @@ def check_content(path: str | Path, name: str, form: str) -> None:
     ------
     InputError
         When the file begins as a compressed file or an archive does, unless ``form`` is an archive,
-        or with the mark of UTF-16 or UTF-32.
+        with the mark of UTF-16 or UTF-32, or, where it should be text, with bytes that are none.
     """
     with open(path, "rb") as file:
         beginning = file.read(_FIRST_BYTES)
@@ -52,3 +53,5 @@ def check_content(path: str | Path, name: str, form: str) -> None:
     for mark, encoding in _WIDE.items():
         if beginning.startswith(mark):
             raise InputError(f"{name}: is text in {encoding}; save it in UTF-8")
+    if form in _TEXTS and b"\0" in beginning:
+        raise InputError(f"{name}: is no text, or text in UTF-16; save it as text in UTF-8")

@@ -42,6 +42,8 @@ class CsvReader(TextReader):
         beginning = [*islice(self.lines(), _FIRST_LINES)]
         if not beginning:
             raise self._refuse("is empty, expected one row of numbers per line")
+        if b"\r" in beginning[0][1].rstrip():
+            raise self._refuse("its lines end with carriage returns; save it with line feeds")
         texts = [_decoded(line) for _, line in beginning]
         if texts[0].lower().startswith("sep=") and len(texts[0].strip()) <= len("sep=;"):
             raise self._refuse(

@@ -216,8 +216,8 @@ def find_column(header: list[str], name: str, path: str) -> int:
 
 def check_label(text: str, place: str, what: str = "the label") -> str:
     """Return a label, or another text that ``what`` names, from a file; refuse a missing one."""
-    known = text and len(text) <= _LONGEST and "\0" not in text  # NumPy's arrays drop it
-    if not known or (is_number(text) and not isfinite(float(text))):
+    is_text = text and len(text) <= _LONGEST and "\0" not in text  # NumPy's arrays drop it
+    if not is_text or (is_number(text) and not isfinite(float(text))):
         shown = repr(text[:20]) + "…" * (len(text) > 20)
         raise InputError(f"{place}: {what} is {shown}, expected a text or a finite number")
     return text

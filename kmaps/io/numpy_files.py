@@ -26,8 +26,15 @@ from kmaps.matrices import AnyMatrix
 
 _POINTERS = 1 << 16  # row pointers of a CSR matrix read at a time
 _DAMAGE = (  # zipfile raises these for a damaged archive
-    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError),
-    *(KeyError, ValueError, OverflowError, struct.error),
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    OSError,
+    KeyError,
+    ValueError,
+    OverflowError,
+    struct.error,
     RuntimeError,  # encryption, or compression that Python lacks
 )
 
@@ -47,7 +54,9 @@ class NpyReader(Reader):
             header = read_header(file, name)
         self._take_shape(header.dtype, header.shape)
         header.check_size(path.stat().st_size, name)
-        self._fortran, self._stored, self._offset = header.fortran, header.dtype, header.offset
+        self._fortran = header.fortran
+        self._stored = header.dtype
+        self._offset = header.offset
         self.row_bytes = (1 + header.fortran) * self.n_features * header.dtype.itemsize
 
     def blocks(self, rows: int, values: int) -> Iterator[Block]:
@@ -113,7 +122,9 @@ class _Member:
         self.name = f"{name}: {_shown(member)}"
         self._file = archive.open(f"{member}.npy")
         header = read_header(self._file, self.name)
-        self.shape, self.fortran, self.dtype = header.shape, header.fortran, header.dtype
+        self.shape = header.shape
+        self.fortran = header.fortran
+        self.dtype = header.dtype
         if self.dtype.kind not in kinds:
             raise InputError(f"{self.name} holds values of type {self.dtype}")
         header.check_size(archive.getinfo(f"{member}.npy").file_size, self.name)
@@ -134,7 +145,8 @@ class _NpzReader(Reader):
         """Return the arrays next to the rows; refuse one without a value for each of these."""
         members = {}
         for column in self._named:
-            member = members[column] = _Member(archive, column, self.name, "biufU")
+            member = _Member(archive, column, self.name, "biufU")
+            members[column] = member
             if member.shape != (self.n_rows,):
                 raise self._refuse(
                     f"{_shown(column)} has the shape {member.shape}, expected one value for each "
@@ -144,18 +156,20 @@ class _NpzReader(Reader):
 
     def blocks(self, rows: int, values: int) -> Iterator[Block]:
         with _archive(self.path, self.name) as archive:
-            others = self._next_to_rows(archive)
+            members = self._next_to_rows(archive)
             for block in self._stream(archive, rows, values):
-                self.done = block.start + block.X.shape[0]
-                found = {name: one.read(block.X.shape[0]) for name, one in others.items()}
-                for name, given in found.items():
-                    check_labels(given, f"{self.name}: {_shown(name)}")
-                y = None if self._label_column is None else found.pop(self._label_column)
-                aside = {name: self._texts(name, given) for name, given in found.items()}
+                n_rows = block.X.shape[0]
+                self.done = block.start + n_rows
+                columns = {name: member.read(n_rows) for name, member in members.items()}
+                for name, column in columns.items():
+                    check_labels(column, f"{self.name}: {_shown(name)}")
+                y = None if self._label_column is None else columns.pop(self._label_column)
+                aside = {name: self._texts(name, column) for name, column in columns.items()}
                 yield replace(block, y=y, aside=aside)
 
     def _texts(self, name: str, values: NDArray) -> NDArray:
-        return np.array([check_label(str(one), self.name, f"column {name!r}") for one in values])
+        what = f"column {name!r}"
+        return np.array([check_label(str(value), self.name, what) for value in values])
 
     def _stream(self, archive: zipfile.ZipFile, rows: int, values: int) -> Iterator[Block]:
         raise NotImplementedError
@@ -207,7 +221,12 @@ class CsrNpzReader(_NpzReader):
     ) -> None:
         super().__init__(path, name, labels, aside)
         sides = _Member(archive, "shape", name, "iu")
-        shape = tuple(int(side) for side in sides.read(2)) if sides.shape == (2,) else sides.shape
+        if sides.shape != (2,):
+            raise self._refuse(
+                f"states a shape of {sides.shape} numbers, expected two dimensions (samples, "
+                "features)"
+            )
+        shape = tuple(int(side) for side in sides.read(2))
         self._take_shape(_Member(archive, "data", name).dtype, shape)
         self._next_to_rows(archive)
         self._check_lengths(archive)
@@ -243,15 +262,16 @@ class CsrNpzReader(_NpzReader):
                 raise self._refuse("row pointers that decrease")
             if ends[-1] > self._stored:
                 raise self._refuse(f"row pointers beyond the {self._stored} values")
-            i = 0
-            while i < len(ends):
+            start = 0
+            while start < len(ends):
                 fitting = int(np.searchsorted(ends, last + values, side="right"))
-                j = max(i + 1, min(i + rows, fitting))
-                count = int(ends[j - 1]) - last
-                indptr = np.concatenate([[0], ends[i:j] - last])
+                stop = max(start + 1, min(start + rows, fitting))
+                count = int(ends[stop - 1]) - last
+                indptr = np.concatenate([[0], ends[start:stop] - last])
                 arrays = data.read(count), indices.read(count), indptr
-                yield Block(first + i, self._matrix(arrays, j - i))
-                i, last = j, int(ends[j - 1])
+                yield Block(first + start, self._matrix(arrays, stop - start))
+                start = stop
+                last = int(ends[stop - 1])
         if last != self._stored:
             raise self._refuse(f"row pointers that end at {last}, before the {self._stored} values")
 
@@ -275,11 +295,15 @@ def open_npz(
     arrays set aside. The labels are the array that ``label_column`` names, or else the array y.
     """
     with _archive(path, name) as archive:
-        members = [m.removesuffix(".npy") for m in archive.namelist() if m.endswith(".npy")]
-        named = [*([] if label_column is None else [label_column]), *aside]
-        for column in (column for column in named if column not in members):
-            hint = suggest(column, members) or f" (there are: {', '.join(map(_shown, members))})"
-            raise InputError(f"{name}: holds no array {column!r}{hint}")
+        members = [
+            member.removesuffix(".npy") for member in archive.namelist() if member.endswith(".npy")
+        ]
+        named = list(aside) if label_column is None else [label_column, *aside]
+        for column in named:
+            if column not in members:
+                listed = ", ".join(map(_shown, members))
+                hint = suggest(column, members) or f" (there are: {listed})"
+                raise InputError(f"{name}: holds no array {column!r}{hint}")
         if "format" in members:
             form = _Member(archive, "format", name, "SU").read(1).astype(str)[0]
             if form != "csr":
@@ -289,8 +313,10 @@ def open_npz(
                 )
             labels = "y" if label_column is None and "y" in members else label_column
             return CsrNpzReader(path, name, archive, labels, aside)
-        others = [m for m in members if m not in named]
-        chosen = others if len(others) == 1 else [m for m in others if m == "X"]
+        others = [member for member in members if member not in named]
+        chosen = others
+        if len(others) != 1:
+            chosen = [member for member in others if member == "X"]
         if len(chosen) != 1:
             holds = ", ".join(map(_shown, members)) or "no array"
             raise InputError(f"{name}: holds {holds}; expected one array, or one named X")

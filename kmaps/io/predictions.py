@@ -113,19 +113,19 @@ def prediction_format(path: str, form: str | None, tables: Sequence[str]) -> str
     """
     if path == "-" and form is None:
         form = "csv" if tables else "txt"
-    given = format_of(path, FORMATS, form)
-    if path == "-" and not FORMATS[given].streams:
-        refuse_terminal(given)
-    if given == "txt" and tables:
+    chosen = format_of(path, FORMATS, form)
+    if path == "-" and not FORMATS[chosen].streams:
+        refuse_terminal(chosen)
+    if chosen == "txt" and tables:
         raise InputError(f"{path}: txt files have labels only; write {' and '.join(tables)} to csv")
-    if given in ("svm", "libsvm") and not tables:
+    if chosen in ("svm", "libsvm") and not tables:
         raise InputError(f"{path}: svm files need rows; write labels alone to txt or csv")
-    if given in ("npy", "svm", "libsvm") and len(tables) > 1:
+    if chosen in ("npy", "svm", "libsvm") and len(tables) > 1:
         raise InputError(
-            f"{path}: {given} has a place for {' or '.join(tables)}; write both to npz, csv or "
+            f"{path}: {chosen} has a place for {' or '.join(tables)}; write both to npz, csv or "
             "parquet"
         )
-    return given
+    return chosen
 
 
 @contextmanager

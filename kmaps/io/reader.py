@@ -194,13 +194,14 @@ def finite_block(reader: Reader, block: Block, dtype: np.dtype | None) -> AnyMat
     if issparse(X):
         position = int(np.argmin(np.isfinite(stored)))
         row = int(np.searchsorted(X.indptr, position, side="right")) - 1
-        column, given = int(X.indices[position]), block.X.data[position]
+        column = int(X.indices[position])
+        value = block.X.data[position]
     else:
-        row, column = (int(i) for i in np.argwhere(~np.isfinite(stored))[0])
-        given = block.X[row, column]
-    problem = f"is {given}, expected a finite number"
-    if np.isfinite(given):
-        problem = f"is {given}, too large for {X.dtype}; pass dtype=float64"
+        row, column = (int(place) for place in np.argwhere(~np.isfinite(stored))[0])
+        value = block.X[row, column]
+    problem = f"is {value}, expected a finite number"
+    if np.isfinite(value):
+        problem = f"is {value}, too large for {X.dtype}; pass dtype=float64"
     if block.lines:
         place = reader.place_of(column) + 1
         named = f" in {reader.columns[column]!r}" if reader.columns else ""

@@ -36,13 +36,13 @@ Rows: TypeAlias = AnyMatrix
 
 def format_of(path: str | Path, known: Collection[str], form: str | None = None) -> str:
     """Return the format that was named, or else the one of the extension."""
-    given = form or Path(path).suffix.lower().removeprefix(".")
-    if given in known:
-        return given
+    name = form or Path(path).suffix.lower().removeprefix(".")
+    if name in known:
+        return name
     formats = ", ".join(known)
-    if not given:
+    if not name:
         raise InputError(f"{path}: has no extension for a format; add one ({formats})")
-    raise InputError(f"{path}: unknown format {given!r} ({formats})")
+    raise InputError(f"{path}: unknown format {name!r} ({formats})")
 
 
 def output_format(path: str | Path, form: str | None = None, *, labels: bool = False) -> str:
@@ -304,15 +304,16 @@ def sample_rows(
     rng = np.random.default_rng(seed)
     if not reader.sparse:
         rows = min(rows, max(1, memory // (8 * reader.n_features)))
-    kept: Rows | None = None
+    sample: Rows | None = None
     draws = np.empty(0)
     for X, _ in read_blocks(reader, dtype=dtype, memory=MEMORY):
         draws = np.concatenate([draws, rng.random(X.shape[0])])
-        kept = X.copy() if kept is None else stacked([kept, X])
+        sample = X.copy() if sample is None else stacked([sample, X])
         if len(draws) > rows:
             chosen = np.sort(np.argpartition(draws, rows)[:rows])
-            kept, draws = kept[chosen], draws[chosen]
-    return kept
+            sample = sample[chosen]
+            draws = draws[chosen]
+    return sample
 
 
 def first_row(reader: Reader, dtype: np.dtype | None = None) -> Rows:

@@ -95,6 +95,19 @@ def test_every_format_gives_the_same_table(case):
     np.testing.assert_array_equal(load_dataset(given).X, X)
 
 
+def test_columns_of_a_table_are_watched():
+    FRAME.assign(place=range(20)).to_csv("t.csv", index=False)
+    with pytest.warns(FileNote, match="'place'. counts the rows"):
+        load_dataset(files("t.csv", **COLUMNS))
+    filled = FRAME.copy()
+    column = next(name for name in FRAME if FRAME[name].dtype.kind == "f")
+    filled.loc[3, column] = 1e30
+    filled.to_csv("t.csv", index=False)
+    with pytest.raises(InputError, match=rf"X\[3, .*{column}.*keep_large"):
+        load_dataset(files("t.csv", **COLUMNS))
+    assert load_dataset(files("t.csv", keep_large=True, **COLUMNS)).X.max() > 1e29
+
+
 def test_sparse_files_share_their_columns():
     rows = X.copy()
     rows[12:, 2:] = 0

@@ -247,6 +247,26 @@ PACKED = {
 }
 
 
+def test_other_packed_files_are_refused_by_name(tmp_path):
+    first_bytes = {
+        "zstd": b"\x28\xb5\x2f\xfd",
+        "lz4": b"\x04\x22\x4d\x18",
+        "7z": b"7z\xbc\xaf\x27\x1c",
+        "UTF-32": "1,2\n".encode("utf-32"),
+    }
+    for what, content in first_bytes.items():
+        (tmp_path / "t.csv").write_bytes(content + bytes(40))
+        assert what in refusal(tmp_path / "t.csv")
+
+
+def test_what_is_no_text_is_refused_by_name(tmp_path):
+    for content in ("u,v\n1,2\n".encode("utf-16-le"), b"SQLite format 3\0" + bytes(80)):
+        (tmp_path / "t.csv").write_bytes(content)
+        assert "is no text" in refusal(tmp_path / "t.csv")
+    (tmp_path / "t.csv").write_bytes(b"u,v\r1,2\r3,4\r")
+    assert "carriage returns" in refusal(tmp_path / "t.csv")
+
+
 @pytest.mark.parametrize("what", [*PACKED, "zip"])
 @pytest.mark.parametrize("name", ["t.csv", "t.svm", "t.npy", "t.parquet"])
 def test_compressed_files_are_refused_by_name(tmp_path, what, name):

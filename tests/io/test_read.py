@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
 from kmaps.errors import InputError
-from kmaps.io import open_reader, read_labels, sample_rows
+from kmaps.io import open_reader, read_blocks, read_labels, sample_rows
 
 RNG = np.random.default_rng(0)
 X = RNG.random((23, 5)).astype(np.float32)
@@ -267,3 +267,28 @@ def test_a_sample_is_part_of_the_file_and_depends_on_the_seed_alone(tmp_path, na
     assert dense(sample_rows(reader, rows=6, seed=1)).tolist() != sample.tolist()
     monkeypatch.setattr("kmaps.io.stream.MEMORY", 200)  # small blocks
     assert dense(sample_rows(reader, rows=6)).tolist() == sample.tolist()
+
+
+def test_memory_of_a_row(tmp_path):
+    """Blocks are as large as the memory allows, for what reading a row of each format takes."""
+    X = np.arange(600.0).reshape(100, 6)
+    np.save(tmp_path / "c.npy", X)
+    np.save(tmp_path / "f.npy", np.asfortranarray(X))  # columns are gathered, then turned
+    np.savez(tmp_path / "a.npz", X=X)  # bytes of the archive, and numbers
+    np.savetxt(tmp_path / "a.csv", X, delimiter=",")  # 40 bytes of text and number per value
+    copies = {"c.npy": 1, "f.npy": 2, "a.npz": 2, "a.csv": 5}
+    for name, number in copies.items():
+        reader = open_reader(tmp_path / name)
+        assert reader.row_bytes == number * 6 * 8, name
+        # What is read, and the row in double precision that is made of it.
+        sizes = [len(block) for block, _ in read_blocks(reader, memory=10 * (number + 1) * 6 * 8)]
+        assert sizes == [10] * 10, name
+
+
+def test_comments_of_svm_files_prove_nothing(tmp_path):
+    (tmp_path / "a.svm").write_text("# 0:1\n1 1:2 3:1 # 0:5 9:9\n2 2:1\n")
+    reader = open_reader(tmp_path / "a.svm")
+    assert (reader.index_base, reader.certain_base, reader.n_features) == (1, False, 3)
+    (tmp_path / "a.svm").write_text("1 0:2 # 1:5\n2 2:1\n")
+    reader = open_reader(tmp_path / "a.svm")
+    assert (reader.index_base, reader.certain_base, reader.n_features) == (0, True, 3)
