@@ -18,7 +18,7 @@ from kmaps.data.user_files import UserFiles
 from kmaps.errors import DataError, FileNote, InputError
 from kmaps.matrices import AnyMatrix
 
-_READING = 2  # raise it when the same files give other samples: tables are then read again
+_READING = 3  # raise it when the same files give other samples: tables are then read again
 
 
 def load_user_files(
@@ -54,6 +54,8 @@ def _table(files: UserFiles, root: Path) -> TableDataset:
     name = f"user-{files.digest[:16]}-{_READING}"
     keep(root, name, files.digest, lambda folder: _write(files, folder))
     arrays = {path.stem: np.load(path) for path in (root / name).glob("*.npy")}
+    for note in arrays["notes"].tolist():
+        warnings.warn(note, FileNote, stacklevel=2)
     X = arrays.get("X")
     if X is None:
         content = arrays["data"], arrays["indices"], arrays["indptr"]
@@ -72,12 +74,22 @@ def _table(files: UserFiles, root: Path) -> TableDataset:
 def _write(files: UserFiles, folder: Path) -> None:
     if files.digest_now() != files.digest:
         raise DataError(f"{files.name}: its files changed while they were read; try again")
-    by_subset = _read_parts(files)
+    # The notes on the files are for everybody who loads the table later, too.
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", FileNote)
+        by_subset = _read_parts(files)
+    notes = []
+    for warning in caught:
+        if warning.category is FileNote:
+            notes.append(str(warning.message))
+        else:
+            warnings.warn(warning.message, stacklevel=2)
     labels = {subset: _Labels(rows.y, rows.typed) for subset, rows in by_subset.items()}
     y, classes = _classes_of(labels, files.name)
     sizes = {subset: (rows.aside, len(rows.y)) for subset, rows in by_subset.items()}
     groups, clusters = _groups_of(files, sizes)
     arrays = {"y": y, "classes": np.array(classes), "groups": groups}
+    arrays["notes"] = np.array(list(dict.fromkeys(notes)), str)
     if clusters is not None:
         arrays["clusters"] = clusters
     matrices = [rows.X for rows in by_subset.values()]
