@@ -9,7 +9,8 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from kmaps import maps
-from kmaps.svm.coded.training import _level_strategy, learns
+from kmaps.codes.levels import Columns
+from kmaps.svm.coded.training import _codebook, learns
 
 X = np.random.default_rng(0).random((30, 2)).astype(np.float32)
 LEVELS = np.linspace(0.1, 0.9, 5)
@@ -116,7 +117,7 @@ def test_a_map_that_says_nothing_is_taken_to_learn_a_curve_per_feature():
     assert isinstance(Bare(), maps.Tabulated)
     assert not isinstance(Bare(), maps.LocallyTabulated)
     assert learns(Bare())
-    assert _level_strategy(Bare()) == "uniform"
+    assert not _codebook(Bare(), Columns(X), 16, "auto").shared
     assert not learns(maps.MAPS["homogeneous"]())
-    assert _level_strategy(fitted("homogeneous")) == "shared"
-    assert _level_strategy(fitted("spline")) == "uniform"
+    assert _codebook(fitted("homogeneous"), Columns(X), 16, "auto").shared
+    assert not _codebook(fitted("spline"), Columns(X), 16, "auto").shared
