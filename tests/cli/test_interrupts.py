@@ -44,7 +44,7 @@ def test_ctrl_c_ends_the_process_with_one_line(program):
         text=True,
     ) as process:
         assert process.stdout.readline() == "begun\n"
-        sleep(2)  # until it is in the loop
+        sleep(0.5)  # until it is in the loop
         process.send_signal(signal.SIGINT)
         told = process.stderr.read()
     assert (process.returncode, told) == (130, "interrupted\n")

@@ -11,7 +11,7 @@ from kmaps.bench.run.clock import Clock, pinned
 from kmaps.thread_pool import num_threads
 
 # A quarter of it is more than what glibc may take from memory that earlier tests freed (32 MiB).
-SIZE = 256 * 2**20
+SIZE = 160 * 2**20
 
 
 def least(measured: Callable[[], dict], *columns: str) -> list[int]:
