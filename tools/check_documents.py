@@ -26,7 +26,10 @@ sys.path.insert(0, str(ROOT))
 from kmaps.bench.kinds import KINDS  # noqa: E402
 from kmaps.bench.kinds.load import parse  # noqa: E402
 from kmaps.bench.paper.entries import packaged  # noqa: E402
+from kmaps.bench.paper.numbers import printed_numbers  # noqa: E402
 from kmaps.bench.records.file import read_records  # noqa: E402
+from kmaps.bench.records.measures import MEASURES  # noqa: E402
+from kmaps.bench.records.summary import summarize  # noqa: E402
 from kmaps.cli.main import cli  # noqa: E402
 from kmaps.cli.map_options import MapCommand, map_options  # noqa: E402
 from kmaps.data import archives, transfer, yaml_text  # noqa: E402
@@ -37,6 +40,7 @@ PAGES = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "experiments"
 COMMAND = re.compile(r"`kmaps ([a-z]+[^`]*)`|^ {4,}(?:\S+/)?kmaps (.*)$", re.MULTILINE)
 ENTRY_POINTS = ("kmaps.maps", "kmaps.kinds")  # groups of entry points, in pyproject.toml
 ON_THE_INDEX = re.compile(r"pip install (-\S+ )*['\"]?kmaps\b|(?<![\w/])kmaps\[")
+NUMBER = re.compile(r"(?<![\w.])[+-]?\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?(?![\w.]*\w)")
 LOCKED = re.compile(r"^([a-z0-9-]+)==(\S+) \\\n((?: +--hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", re.M)
 
 
@@ -220,6 +224,48 @@ def choices() -> Iterator[str]:
         yield f"docs/choose.md: does not say {sentence!r}"
 
 
+def notes() -> Iterator[str]:
+    """Yield the numbers in tables of notes that neither their run nor a paper has."""
+    printed = [number.value for number in printed_numbers()]
+    for path in sorted(ROOT.glob("results/*/NOTES.md")):
+        numbers = numbers_in_tables(path.read_text())
+        if not numbers:
+            continue
+        values = [*printed, *_measured(path.parent)]
+        for number in numbers:
+            if not _is_rounded(number, values):
+                yield f"results/{path.parent.name}/NOTES.md: {number} is no number of the records"
+
+
+def numbers_in_tables(text: str) -> list[str]:
+    """Return the numbers in the bodies of a text's tables, without their first columns."""
+    bodies = re.findall(r"^ *\|[ :|-]+\|\n((?: *\|.*\n?)+)", text, re.MULTILINE)
+    rows = "\n".join(bodies).splitlines()
+    cells = [cell for row in rows for cell in row.strip(" |").split("|")[1:]]
+    return [number for cell in cells for number in NUMBER.findall(cell)]
+
+
+def _measured(run: Path) -> list[float]:
+    """Return the means, spreads and medians of a run, in the units of its page."""
+    values = []
+    for line in summarize(read_records(run), list(MEASURES)):
+        measure = MEASURES[line["measure"]]
+        statistics = [line["mean"], line["std"], line["median"]]
+        values += [measure.scale * value for value in statistics if value is not None]
+        if measure.unit == "fraction" and line["n"]:
+            values.append(100 - measure.scale * line["mean"])  # the error
+    return values
+
+
+def _is_rounded(text: str, values: list[float]) -> bool:
+    """Return whether a number, as a text has it, is one of some values when they are rounded."""
+    digits = text.replace(",", "").lstrip("+")
+    mantissa, exponent, _ = digits.partition("e")
+    decimals = len(mantissa.partition(".")[2])
+    form = f".{decimals}e" if exponent else f".{decimals}f"
+    return any(float(f"{value:{form}}") == float(digits) for value in values)
+
+
 CHECKS = (
     links_and_targets,
     commands,
@@ -230,6 +276,7 @@ CHECKS = (
     packages,
     versions,
     choices,
+    notes,
 )
 
 
