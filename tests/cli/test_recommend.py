@@ -4,16 +4,15 @@ The cells are measured in this process; that they have processes of their own is
 runner.
 """
 
-import gc
 import json
 import shlex
 import warnings
-from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from cell_workers import in_this_process
 from commands import kmaps, refused
 from sklearn.datasets import load_digits
 
@@ -25,7 +24,6 @@ from kmaps.bench.recommend import Limits, options_of, python_of
 from kmaps.bench.records.file import read_records
 from kmaps.bench.records.row import Row
 from kmaps.bench.run import runner
-from kmaps.bench.run.processes import Finished
 from kmaps.errors import CellsFailed, FileNote
 
 DIGITS = load_digits()
@@ -35,17 +33,9 @@ WORDS = np.array(["nought", "one", "two"])[Y]
 GIVEN = ("digits.csv", "--label-column", "digit")
 
 
-def here(function, batches, jobs, preloaded=()):
-    """Measure cells as the runner's processes do, in this one."""
-    gc.freeze()  # as they do: every measurement of memory collects
-    for batch in batches:
-        for key, result in function(batch):
-            yield Finished(key, result, datetime.now(UTC), 0.0)
-
-
 def few_models(patch):
     """Leave out what only takes time: processes, most kernels, many landmarks."""
-    patch.setattr(runner, "run_batches", here)
+    patch.setattr(runner, "run_batches", in_this_process)
     patch.setattr(recommending, "KERNELS", ("chi2",))
     models, fewer = recommending._MODELS[1:], {"n_landmarks": 10, "n_frequencies": 20}
     for params in (entry["params"] for entry in models):
