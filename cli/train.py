@@ -473,7 +473,9 @@ def _summary(facts: dict[str, Any], target: str) -> str:
     if facts["index_base"] is not None:
         lines.append(f"indices count from {facts['index_base']} (--zero-based)")
     for tried in facts["cv"]:
-        mark = ", chosen" if tried["C"] == facts["C"] and len(facts["cv"]) > 1 else ""
+        mark = ""
+        if tried["C"] == facts["C"] and len(facts["cv"]) > 1:
+            mark = f", chosen{_reason(facts, tried)}"
         score = f"{_score(tried)} in {facts['folds']}-fold cross-validation"
         lines.append(f"C = {tried['C']:g}: {score}{mark}")
     end = f"trained with C = {facts['C']:g} in {facts['train_s']:.1f} s"
@@ -487,6 +489,18 @@ def _summary(facts: dict[str, Any], target: str) -> str:
     if "sample" in facts:
         lines.append(_of_sample(facts))
     return "\n".join([*lines, f"{target}: {megabytes(facts['model_bytes'])}"])
+
+
+def _reason(facts: dict[str, Any], chosen: dict[str, Any]) -> str:
+    """Return why the chosen C is not the one with the highest score, where it is not."""
+    measure = "r2" if "r2" in chosen else "accuracy"
+    best = max(facts["cv"], key=lambda tried: tried[measure])
+    if best[measure] <= chosen[measure]:
+        return ""
+    return (
+        f": the scores are flat at the edge of the grid (C = {best['C']:g} gains no more than one "
+        "standard error), so a value a decade inside is taken"
+    )
 
 
 def _of_sample(facts: dict[str, Any]) -> str:

@@ -20,6 +20,7 @@ from kmaps import (
     __version__,
     load_model,
 )
+from kmaps.cli.train import _reason
 from kmaps.io import LabelledRows, data_digest, open_reader
 from kmaps.models import choose_along_path
 from kmaps.models.choice import stratified_sample
@@ -327,3 +328,10 @@ def test_drift_is_counted_column_by_column_over_all_blocks():
     model = load_model("m.npz")
     model.save("bare.npz")
     assert "--max-drift" in refused("predict", "bare.npz", "in.npy", "-", "--max-drift", "0.1")
+
+
+def test_a_chosen_c_says_why_where_a_higher_accuracy_stands_below_it():
+    compared = [{"C": C, "accuracy": accuracy} for C, accuracy in ((0.1, 0.9), (1.0, 0.91))]
+    facts = {"cv": compared, "C": 0.1}
+    assert "C = 1 gains" in _reason(facts, compared[0])
+    assert _reason(facts | {"C": 1.0}, compared[1]) == ""
