@@ -148,7 +148,9 @@ def noting(quiet: bool) -> Iterator[None]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", FileNote)
         yield
-    notes = dict.fromkeys(str(one.message) for one in caught if one.category is FileNote)
+    notes = dict.fromkeys(
+        str(warning.message) for warning in caught if warning.category is FileNote
+    )
     for text in () if quiet else notes:
         say(f"note: {in_flags(text, click.get_current_context().command.params)}", err=True)
     for other in caught:
@@ -275,10 +277,10 @@ def _copied(folder: Path | None, form: str, suffix: str = "") -> Iterator[str]:
 
 def _copy_input(copy: IO[bytes]) -> None:
     """Copy standard input, which can be read only once."""
-    given = click.get_current_context().meta
-    if given.setdefault(__name__, 0):
+    used_inputs = click.get_current_context().meta
+    if used_inputs.setdefault(__name__, 0):
         raise ConfigError("-: only one of IN, MODEL and --labels can be standard input")
-    given[__name__] = 1
+    used_inputs[__name__] = 1
     shutil.copyfileobj(sys.stdin.buffer, copy, 1 << 20)
     copy.flush()
 

@@ -168,10 +168,10 @@ def _reported(results: Path, baseline: Path | None, floor: float, quiet: bool) -
         all_theirs = reported.read_runs(baseline)
         theirs_correct = reported.read_correct_of_runs(baseline, all_theirs)
         theirs = reported.expected(runs, all_theirs)
-        known = reported.read_stored(baseline)
-        if known is None:
-            known = reported.reported(theirs, claim_entries(theirs), theirs_correct)
-        failures = reported.failures(items, known, theirs)
+        baseline_items = reported.read_stored(baseline)
+        if baseline_items is None:
+            baseline_items = reported.reported(theirs, claim_entries(theirs), theirs_correct)
+        failures = reported.failures(items, baseline_items, theirs)
         kinds = dict.fromkeys(records[0]["kind"] for records in theirs.values())
         try:
             judged = {kind: SHOWN[kind].judged for kind in kinds}

@@ -56,10 +56,12 @@ def encode_there(
 
     check_output(target, force=force)
     rows = rows_of(source, label_column)
-    known = rows if fit_on is None else rows_of(fit_on, label_column)
-    if known.n_features != rows.n_features:
-        raise InputError(f"{fit_on} has {known.n_features} columns, {source} has {rows.n_features}")
-    fitted = BlockwiseMap(feature_map).fit(known.blocks)
+    fitting_rows = rows if fit_on is None else rows_of(fit_on, label_column)
+    if fitting_rows.n_features != rows.n_features:
+        raise InputError(
+            f"{fit_on} has {fitting_rows.n_features} columns, {source} has {rows.n_features}"
+        )
+    fitted = BlockwiseMap(feature_map).fit(fitting_rows.blocks)
     names = [str(name) for name in fitted.map_.get_feature_names_out(rows.columns)]
     write(
         fitted.transform(rows.blocks),

@@ -100,8 +100,10 @@ def _title(paper: str) -> str:
 def bibtex() -> str:
     """Return the papers of the maps, each below the maps that come from it."""
     sources = {row["name"]: re.findall(r"\w+", row["source"]) for row in _maps()}
-    of = {key: [name for name, words in sources.items() if key in words] for key in PAPERS}
-    return "\n".join(f"% {', '.join(of[key])}\n{entry}" for key, entry in PAPERS.items())
+    maps_of_paper = {
+        key: [name for name, words in sources.items() if key in words] for key in PAPERS
+    }
+    return "\n".join(f"% {', '.join(maps_of_paper[key])}\n{entry}" for key, entry in PAPERS.items())
 
 
 def _kinds() -> list[Row]:
@@ -145,7 +147,9 @@ def _features() -> list[Row]:
         {
             "name": name,
             "about": _first_paragraph(feature.__doc__),
-            "parameters": ", ".join(f"{one.name}={one.default}" for one in fields(feature)),
+            "parameters": ", ".join(
+                f"{parameter.name}={parameter.default}" for parameter in fields(feature)
+            ),
         }
         for name, feature in FEATURES.items()
     ]

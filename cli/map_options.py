@@ -140,7 +140,7 @@ class AnnotatedValue(click.ParamType):
         self.types = [member for member in _TYPES if member in members]
         self.takes_none = NoneType in members
         self.choices = [*self.words, *(["none"] if self.takes_none else [])]
-        self.metavar = "|".join([_TYPES[one].name.upper() for one in self.types] + self.choices)
+        self.metavar = "|".join([_TYPES[kind].name.upper() for kind in self.types] + self.choices)
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the value in Python's type, but "none" as the word: None means not given."""
@@ -254,19 +254,19 @@ def build_map(name: str, given: dict[str, Any]) -> Any:
     return MAPS[name](**values)
 
 
-def build_maps(texts: Iterable[str], given: dict[str, Any]) -> dict[str, Any]:
+def build_maps(texts: Iterable[str], shared_parameters: dict[str, Any]) -> dict[str, Any]:
     """Construct the maps of a `MapsCommand`, by label: the name and its parameters."""
     maps = {}
     for text in texts:
-        name, _, given_here = text.partition(":")
-        known = {option.name: option for option in map_options(name)}
-        parameters = {key: value for key, value in given.items() if key in known}
-        for pair in filter(None, given_here.split(",")):
+        name, _, own_parameters = text.partition(":")
+        options = {option.name: option for option in map_options(name)}
+        parameters = {key: value for key, value in shared_parameters.items() if key in options}
+        for pair in filter(None, own_parameters.split(",")):
             key, equals, value = pair.partition("=")
             key = key.replace("-", "_")
-            if not equals or key not in known:
-                hint = suggest(key, known) if equals else ", expected PARAMETER=VALUE"
+            if not equals or key not in options:
+                hint = suggest(key, options) if equals else ", expected PARAMETER=VALUE"
                 raise ConfigError(f"--map {text}: unknown parameter {pair!r}{hint}")
-            parameters[key] = known[key].type.convert(value, None, None)
-        maps[" ".join([name, *given_here.split(",")]).strip()] = build_map(name, parameters)
+            parameters[key] = options[key].type.convert(value, None, None)
+        maps[" ".join([name, *own_parameters.split(",")]).strip()] = build_map(name, parameters)
     return maps

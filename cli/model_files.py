@@ -97,14 +97,14 @@ def data_for(
     from kmaps.io import check_label_kind
 
     own_column, column = array_files.split_label_column(label_column, labels)
-    given = None
+    true_labels = None
     if labels:
         classes = trained.classes
-        given = array_files.given_labels(labels, column, classes)
+        true_labels = array_files.given_labels(labels, column, classes)
         if classes is None:
-            given = check_numbers(given, labels)
+            true_labels = check_numbers(true_labels, labels)
         else:
-            check_label_kind(given, classes)
+            check_label_kind(true_labels, classes)
     with (
         array_files.input_file(source, target, input_format) as (path, name),
         array_files.as_input_error(),
@@ -121,9 +121,9 @@ def data_for(
             header=header,
             quiet=quiet,
         )
-        if given is not None and reader.n_rows not in (None, len(given)):
-            raise InputError(f"{len(given)} labels, but {name} has {reader.n_rows} rows")
-        yield reader, given
+        if true_labels is not None and reader.n_rows not in (None, len(true_labels)):
+            raise InputError(f"{len(true_labels)} labels, but {name} has {reader.n_rows} rows")
+        yield reader, true_labels
 
 
 def open_for(
@@ -204,17 +204,17 @@ def check_columns(
     if reader.n_features != n_features:
         hint = ""
         if reader.columns and label_column is None and reader.n_features == n_features + 1:
-            known = trained.record.get("label_column")
-            hint = f"; does one hold the labels? --label-column {known or 'NAME'}"
+            label_name = trained.record.get("label_column")
+            hint = f"; does one hold the labels? --label-column {label_name or 'NAME'}"
         raise InputError(
             f"{reader.name} has {reader.n_features} columns, {trained.file} was trained on "
             f"{n_features}{hint}"
         )
     if reader.columns and names and reader.columns != names:
         pairs = enumerate(zip(reader.columns, names, strict=True), 1)
-        place, given, expected = next((n, a, b) for n, (a, b) in pairs if a != b)
+        place, name, expected = next((n, a, b) for n, (a, b) in pairs if a != b)
         raise InputError(
-            f"{reader.name}: column {place} is {given!r}, in {trained.file} it is {expected!r}: "
+            f"{reader.name}: column {place} is {name!r}, in {trained.file} it is {expected!r}: "
             "give the columns that the model was trained on, in the same order"
         )
 
