@@ -1,6 +1,7 @@
 """``kmaps features``."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from commands import kmaps, refused
 from PIL import Image
 from sklearn.datasets import load_svmlight_file
 
+from kmaps.cli.features import _spread
 from kmaps.data import load_dataset
 from kmaps.features import extract
 
@@ -108,3 +110,19 @@ def test_mistakes_are_one_line(words, message):
     few = '{"train": 20, "test": 10}'
     given = [few if word == "FEW" else word for word in words.split()]
     assert message in refused("features", *given)
+
+
+def test_no_file_is_replaced_and_options_for_the_user_s_images_are_named():
+    words = ["features", "digits", "--features", "intensity", "--out", "x.npz"]
+    assert refused(*words, "--background", "black").startswith("--background: ")
+    assert refused(*words, "--white", "255").startswith("--white: ")
+    for name in ("x.npz", "x.svg"):
+        Path(name).touch()
+        assert refused(*words, "--show", "2").startswith(f"{name}: exists already")
+        Path(name).unlink()
+
+
+def test_the_images_shown_are_from_the_first_class_to_the_last():
+    of_two_classes = SimpleNamespace(y=np.array([1, 0, 1, 0, 1]))
+    assert _spread(of_two_classes, 2, bad=set()) == [1, 4]
+    assert _spread(of_two_classes, 9, bad={4}) == [1, 3, 0, 2]

@@ -1,6 +1,7 @@
 """kmaps train and predict: the library's machine from a file, whatever its size and format."""
 
 import json
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -21,6 +22,8 @@ from kmaps import (
     load_model,
 )
 from kmaps.cli.train import _reason
+from kmaps.cli.train_model import refuse_many_numbers
+from kmaps.errors import ConfigError
 from kmaps.io import LabelledRows, data_digest, open_reader
 from kmaps.models import choose_along_path
 from kmaps.models.choice import stratified_sample
@@ -335,3 +338,19 @@ def test_a_chosen_c_says_why_where_a_higher_accuracy_stands_below_it():
     facts = {"cv": compared, "C": 0.1}
     assert "C = 1 gains" in _reason(facts, compared[0])
     assert _reason(facts | {"C": 1.0}, compared[1]) == ""
+
+
+@pytest.mark.parametrize(
+    ("y", "many"),
+    [
+        (np.arange(40) % 39 * 2 + 1.0, False),  # odd whole numbers are no fractions
+        (np.arange(40) / 2, True),
+        (np.arange(60), True),
+        (np.arange(6000) % 60, False),  # a hundred rows of each
+        (np.arange(300) % 30, False),
+        (np.arange(60).astype(str), False),
+    ],
+)
+def test_many_different_numbers_are_asked_about(y, many):
+    with pytest.raises(ConfigError, match="--no-regression") if many else nullcontext():
+        refuse_many_numbers(y)

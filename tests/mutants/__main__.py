@@ -74,7 +74,9 @@ STRATA = (
     Stratum("codes", 30, {"kmaps.codes.*": "tests.codes.test_*"}),
     Stratum("data", 30, {"kmaps.data.*": "tests.data.test_*"}),
     Stratum("features", 30, {"kmaps.features.*": "tests.features.test_*"}),
-    Stratum("bench/run", 30, {"kmaps.bench.run.*": "tests.bench.run.test_*"}),
+    Stratum(
+        "bench/run", 30, {"kmaps.bench.run.*": "tests.bench.run.test_* tests.cli.test_info_check"}
+    ),
     Stratum("bench/report", 30, {"kmaps.bench.report.*": "tests.bench.report.test_*"}),
 )
 CERTIFY = {  # the functions of solvers that certify; what the others do, these find out

@@ -1,5 +1,6 @@
 """The clock: times by column, peaks of memory, warnings, threads pinned."""
 
+import sys
 import time
 from collections.abc import Callable
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from kmaps.bench.run.clock import Clock, pinned
+from kmaps.bench.run.clock import Clock, pinned, unmeasured
 from kmaps.thread_pool import num_threads
 
 # A quarter of it is more than what glibc may take from memory that earlier tests freed (32 MiB).
@@ -86,3 +87,8 @@ def test_pinned_threads_are_the_same_everywhere(n):
         assert num_threads() == n
         assert {library["num_threads"] for library in threadpool_info()} == {n}
     assert (num_threads(), threadpool_info()) == before
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux reports all of them")
+def test_all_that_a_run_records_is_reported_here():
+    assert unmeasured() == []

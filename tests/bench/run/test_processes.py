@@ -2,6 +2,7 @@
 
 import multiprocessing
 import os
+import signal
 import time
 from datetime import UTC, datetime, timedelta
 from importlib.util import find_spec
@@ -90,3 +91,35 @@ def test_kinds_name_modules_that_there_are():
     named = [module for kind in KINDS.values() for module in kind.imports([])]
     assert "kmaps.bench.work.classify" in named
     assert all(map(find_spec, named))
+
+
+def test_ctrl_c_is_put_off_while_a_process_starts():
+    started = []
+
+    def start():
+        with processes._uninterrupted():
+            signal.raise_signal(signal.SIGINT)
+            started.append("a process")
+
+    with pytest.raises(KeyboardInterrupt):
+        start()
+    assert started
+
+
+def test_variables_for_processes_that_start_are_taken_back(monkeypatch):
+    monkeypatch.setenv("SET_BEFORE", "a")
+    monkeypatch.delenv("UNSET_BEFORE", raising=False)
+    with processes.starting({"SET_BEFORE": "b", "UNSET_BEFORE": "b"}):
+        assert os.environ["SET_BEFORE"] == os.environ["UNSET_BEFORE"] == "b"
+    assert os.environ["SET_BEFORE"] == "a"
+    assert "UNSET_BEFORE" not in os.environ
+
+
+def test_processes_are_spawned_where_a_fork_may_not_use_the_system_s_libraries(monkeypatch):
+    monkeypatch.setattr(processes.sys, "platform", "darwin")
+    assert processes._context([]).get_start_method() == "spawn"
+
+
+def test_the_end_of_a_process_is_told():
+    assert processes._end(0) == "the process ended with exit code 0"
+    assert processes._end(-signal.SIGTERM).startswith("the process was ended by SIGTERM")

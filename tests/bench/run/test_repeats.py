@@ -7,14 +7,16 @@ import cell_workers
 import pytest
 from spec_text import SMALL as TEXT
 
+from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds import load as spec
 from kmaps.bench.records.file import read_records
 from kmaps.bench.records.measures import MEASURES
 from kmaps.bench.records.times import read_times
-from kmaps.bench.run import runner
+from kmaps.bench.run import repeats, runner
 from kmaps.bench.run.clock import Load
 from kmaps.bench.run.repeats import time_again
 from kmaps.errors import ConfigError
+from tests.bench.records.published import ROOT
 
 CELLS = [
     "split 0 ovo linear",
@@ -148,3 +150,13 @@ def test_the_real_measuring_code_has_times_of_the_same_work(tmp_path):
         assert set(line["seconds"]) == {"fit_s", "encode_s", "convert_s", "train_s", "predict_s"}
         assert line["C"] in ((0.5,) if line["common"] else (0.1, 1.0))
     assert all(len(MEASURES["time"].repeats(r)) == 1 for r in read_records(tmp_path))
+
+
+def test_only_fractions_may_differ_on_another_processor():
+    kind = KINDS["classification"]
+    record = read_records(ROOT / "results" / "quickstart")[0]
+    moved = {**record, "accuracy": record["accuracy"] - 0.004}
+    assert repeats._difference(kind, moved, record, floor=0.005) == ""
+    assert repeats._difference(kind, moved, record, floor=0.0) != ""
+    larger = {**record, "train_bytes": record["train_bytes"] + 1}
+    assert repeats._difference(kind, larger, record, floor=2.0) != ""

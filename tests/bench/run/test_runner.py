@@ -44,7 +44,7 @@ def content(folder) -> dict[str, dict]:
 
 
 def test_a_record_describes_its_cell_and_where_it_ran(tmp_path):
-    run(tmp_path, jobs=1, threads=1)
+    run(tmp_path, threads=1)
     cell = next(cell for cell in plan(spec.parse(TEXT)).values() if cell.row.params == {"order": 2})
     record = next(r for r in read_records(tmp_path) if r["params"] == {"order": 2})
     expected = cell.columns | {"format": 2, "status": "ok", "error": "", "map_version": 1}
@@ -207,3 +207,16 @@ def test_a_killed_run_resumes_without_losing_or_repeating_a_cell(tmp_path, begun
     assert len(outcome.records) == records.read_bytes().count(b"\n") == 3 * N_CELLS
     assert all(record in outcome.records for record in before.values())
     assert len(list(tmp_path.glob("*.finished"))) == len(finished) + outcome.measured
+
+
+def test_the_time_left_is_that_of_the_cells_that_are_left():
+    seen = []
+    tally = runner.Tally(dict.fromkeys("abcd", "linear"), 2, seen.append)
+    tally.drop("d")
+    tally.count("a", {"status": "ok"}, 10.0)
+    tally.count("b", {"status": "failed"}, 20.0)
+    assert [(at.done, at.failed, at.total, at.seconds_left) for at in seen] == [
+        (0, 0, 4, None),
+        (1, 0, 3, 10.0),
+        (2, 1, 3, 7.5),
+    ]
