@@ -19,7 +19,7 @@ def pairs() -> list[Pair]:
     codes = (255 * X).astype(np.uint8)
     found = []
     for order in (1, 2, 3):
-        ours = HomogeneousMap(order=order).fit(X)
+        ours = HomogeneousMap(order=order, period=None).fit(X)
         encoded = ours.transform(X)
         name = f"encode float32, chi2, order {order}"
         encode = lambda ours=ours: ours.transform(X)  # noqa: E731

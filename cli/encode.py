@@ -44,7 +44,7 @@ _NOT_THERE = (  # options without meaning on a cluster
     },
     epilog="""\b
 Examples:
-  kmaps encode histograms.npy encoded.npy --kernel chi2 --order 2
+  kmaps encode histograms.npy encoded.npy --kernel chi2 --order 3
   kmaps encode test.npy encoded.npy --fit-on train.npy
   kmaps encode histograms.npy encoded.npy --kernel exp-chi2 -m 4096
   kmaps encode rows.parquet encoded.parquet --label-column digit --cluster local:4

@@ -28,9 +28,9 @@ def _kernels() -> list[str]:
     cls=MapsCommand,
     epilog="""\b
 Examples:
-  kmaps error --kernel chi2 --map homogeneous --order 2 --range 0:255 --integers
-  kmaps error --kernel js --map homogeneous:order=1 --map homogeneous:order=2 --plot js.png
-  kmaps error --map lowdim:optimal=true --map lowdim:optimal=false --map homogeneous:order=2
+  kmaps error --kernel chi2 --map homogeneous --order 3 --range 0:255 --integers
+  kmaps error --kernel js --map homogeneous:order=1 --map homogeneous:order=3 --plot js.png
+  kmaps error --map lowdim:optimal=true --map lowdim:optimal=false --map homogeneous:order=3
   kmaps error --kernel rbf --sigma 0.2 --map lowdim --dim 9""",
 )
 @click.option(

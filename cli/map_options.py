@@ -104,7 +104,7 @@ _FIRST = click.Command(  # finds two options among any others
 class MapsCommand(MapCommand):
     """A command that takes ``--map`` several times, each with its parameters if need be.
 
-    ``--map homogeneous:order=2`` sets one map's; an option such as ``--order 3`` is for all maps
+    ``--map homogeneous:order=3`` sets one map's; an option such as ``--order 3`` is for all maps
     that take it. `build_maps` constructs them.
     """
 

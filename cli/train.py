@@ -101,7 +101,7 @@ class Costs(click.ParamType):
 Examples:
   kmaps train histograms.npy model.npz --labels labels.npy --kernel chi2 -C 0.1
   kmaps train train.csv model.npz --label-column digit -C auto
-  kmaps train train.svm model.npz --map homogeneous --order 2 -C 0.01,0.1,1,10
+  kmaps train train.svm model.npz --map homogeneous --order 3 -C 0.01,0.1,1,10
   kmaps train histograms.npy model.npz --labels labels.npy --kernel exp-chi2 -m 4096
   kmaps train rows.zarr model.npz --labels labels.zarr --cluster tcp://scheduler:8786""",
 )

@@ -148,9 +148,9 @@ class KernelErrorDisplay:
     Examples
     --------
     >>> from kmaps import HomogeneousMap, KernelErrorDisplay
-    >>> shown = KernelErrorDisplay.from_estimator(HomogeneousMap("chi2", order=2), "chi2")
+    >>> shown = KernelErrorDisplay.from_estimator(HomogeneousMap("chi2", order=3), "chi2")
     >>> round(float(abs(shown.error).max()), 4)
-    0.0125
+    0.0006
     """
 
     def __init__(self, values: NDArray, error: NDArray) -> None:

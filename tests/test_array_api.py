@@ -26,7 +26,7 @@ X[3:9, 1] = 0
 y = (X[:, 0] > 0.5).astype(int) + (X[:, 1] > 2.5)
 
 SMOOTH = [
-    kmaps.HomogeneousMap(order=2),
+    kmaps.HomogeneousMap(order=3),
     kmaps.HomogeneousMap("js", order=1, gamma=0.5),
     kmaps.SameSignMap(),
     kmaps.LowDimMap(),

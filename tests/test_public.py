@@ -21,7 +21,7 @@ from kmaps import {names}
 from kmaps.maps import MAPS
 
 reveal_type(HomogeneousMap)
-reveal_type(HomogeneousMap(order=2).tabulate([0.5]))
+reveal_type(HomogeneousMap(order=3).tabulate([0.5]))
 reveal_type(RandomFourierMap().keep([0]))
 reveal_type(load_model("model.npz"))
 reveal_type(MAPS["spline"])

@@ -18,7 +18,7 @@ exact = get_kernel("chi2")(x, top)
 
 fig, ax = plt.subplots()
 maps = {
-    "homogeneous, default period": HomogeneousMap("chi2", order=2),
+    "homogeneous, published period": HomogeneousMap("chi2", order=2, period="published"),
     "homogeneous, best period": HomogeneousMap("chi2", order=2, period="optimal"),
     "low-dimensional": LowDimMap("chi2", dim=5, ratio=255),
 }

@@ -20,7 +20,7 @@ print(f"{X.shape[0]} documents, {X.shape[1]} words, {X.nnz / X.shape[0]:.0f} sto
 
 maps = {
     "homogeneous, 3 outputs": HomogeneousMap("chi2", order=1),
-    "homogeneous, 5 outputs": HomogeneousMap("chi2", order=2),
+    "homogeneous, 7 outputs": HomogeneousMap("chi2", order=3),
     "low-dimensional, 5 outputs": LowDimMap("chi2", dim=5),
     "anchors, chi2": AnchorMap("chi2", n_anchors=30),
     "Maji and Berg, sparse": IntersectionMap(n_bins=20, sparse=True),

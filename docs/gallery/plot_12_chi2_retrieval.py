@@ -19,17 +19,20 @@ X = X.astype(np.float32) / 16
 database, queries = X[100:], X[:100]
 exact = squared_distance(queries, database, kernel="chi2").argsort(axis=1)
 
-found = {}
-for order in (1, 2, 3):
+nearest_rows = {}
+for order in (0, 1, 3):
     encode = HomogeneousMap("chi2", order=order).fit(database)
     index = NearestNeighbors().fit(encode.transform(database))
-    found[order] = index.kneighbors(encode.transform(queries), 10, return_distance=False)
-    kept = [len({*a[:10]} & {*b}) / 10 for a, b in zip(exact, found[order], strict=True)]
-    print(f"{2 * order + 1} outputs: {100 * np.mean(kept):.1f} % of the ten nearest are the same")
+    nearest_rows[order] = index.kneighbors(encode.transform(queries), 10, return_distance=False)
+    shared = [
+        len(set(by_kernel[:10]) & set(by_map)) / 10
+        for by_kernel, by_map in zip(exact, nearest_rows[order], strict=True)
+    ]
+    print(f"{2 * order + 1} outputs: {100 * np.mean(shared):.1f} % of the ten nearest are the same")
 
 fig, axes = plt.subplots(4, 7, figsize=(8, 4.8))
 for row, query in enumerate((3, 8, 15, 42)):
-    nearest = [queries[query], *database[found[2][query][:6]]]
+    nearest = [queries[query], *database[nearest_rows[3][query][:6]]]
     for ax, image in zip(axes[row], nearest, strict=True):
         ax.imshow(image.reshape(8, 8), cmap="gray_r")
         ax.set(xticks=[], yticks=[])

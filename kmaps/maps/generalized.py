@@ -44,7 +44,8 @@ class GeneralizedRBFMap(RandomFeatures):
     kernel : {"chi2", "intersection", "js", "hellinger"}
         The additive kernel of the metric, with or without "exp-" before it.
     order : int
-        Order n ≥ 0 of the inner `HomogeneousMap`; the hellinger kernel is exact without it.
+        Order n ≥ 0 of the inner `HomogeneousMap`, which has the published period; the hellinger
+        kernel is exact without it.
     n_frequencies : int
         m ≥ 1, the number of frequencies; there are twice as many outputs.
     sigma : float or None
@@ -109,7 +110,9 @@ class GeneralizedRBFMap(RandomFeatures):
     def _make_additive(self) -> AdditiveMap:
         if self.additive is None:
             kernel = self._metric()
-            return HomogeneousMap(kernel, order=0 if kernel == "hellinger" else self.order)
+            order = 0 if kernel == "hellinger" else self.order
+            # The published period, whatever the default of the map is: models rely on it.
+            return HomogeneousMap(kernel, order, period=None)
         if isinstance(self.additive, AdditiveMap):
             return clone(self.additive)
         raise ConfigError(

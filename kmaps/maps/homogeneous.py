@@ -57,12 +57,12 @@ class HomogeneousMap(AdditiveMap):
     window : {"rectangular", "uniform"}
         How the discrete spectrum is made from the continuous one.
     period : float, {"auto", "optimal", "published"} or None
-        The period Λ > 0 in units of log x. None or "published": the published fit for kernel,
-        window and order (hkm Sect. 5.1), or where there is none the period with the least largest
-        error on [0, 1]². "auto": up to order 12 the period with the least root mean square error on
-        {0, …, 255}² among those that serve rows of published datasets as well as the published one
-        (the page *Periods* has the table), else the published one; then even orders of chi2 and js
-        gain nothing over the odd order below with the rectangular window, and a warning says so.
+        The period Λ > 0 in units of log x. "auto": up to order 12 the period with the least root
+        mean square error on {0, …, 255}² among those that serve rows of published datasets as well
+        as the published one (the page *Periods* has the table), else the published one. With the
+        rectangular window even orders of chi2 and js then gain nothing over the odd order below,
+        and a warning says so. None or "published": the published fit for kernel, window and order
+        (hkm Sect. 5.1), or where there is none the period with the least largest error on [0, 1]².
         "optimal": the period with the least largest error for the range of the data, from the
         smallest to the largest value that is not zero.
     gamma : float
@@ -104,7 +104,7 @@ class HomogeneousMap(AdditiveMap):
     kernel: str | Callable | Kernel = "chi2"
     order: int = 1
     window: Window = "rectangular"
-    period: float | Period | None = None
+    period: float | Period | None = "auto"
     gamma: float = 1.0
 
     @property

@@ -15,7 +15,7 @@ def rows_of(arguments):
 
 
 def test_integers_and_kernel_reach_the_map():
-    (row,) = rows_of("--kernel chi2 --order 2 --range 0:255 --integers")
+    (row,) = rows_of("--kernel chi2 --order 2 --period published --range 0:255 --integers")
     assert row["linf"] == pytest.approx(3.187, abs=1e-3)
     assert (row["worst_x"], row["worst_y"]) == (255, 255)
     (other,) = rows_of("--kernel intersection --order 2 --range 0:255 --integers")

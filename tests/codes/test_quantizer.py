@@ -31,7 +31,7 @@ def test_few_values_come_back_as_they_were():
 FLOATS[::7] = 0
 
 
-@pytest.mark.parametrize("feature_map", [HomogeneousMap(order=2), SplineMap()], ids=str)
+@pytest.mark.parametrize("feature_map", [HomogeneousMap(order=3), SplineMap()], ids=str)
 @pytest.mark.parametrize("values", [BYTES, np.abs(FLOATS)], ids=["shared", "own"])
 def test_a_map_tabulated_on_the_levels_encodes_the_codes(feature_map, values):
     quantizer = Quantizer().fit(values)

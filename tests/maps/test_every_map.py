@@ -31,7 +31,7 @@ from kmaps.maps import (
 from tests.oracles.kernels import gauss
 
 SIGNED = [
-    *(HomogeneousMap(order=2), SameSignMap(), LowDimMap(), AnchorMap(gauss, 10)),
+    *(HomogeneousMap(order=3), SameSignMap(), LowDimMap(), AnchorMap(gauss, 10)),
     *(SplineMap(), SplineMap(7, degree=3, penalty=0), FourierMap(), HermiteMap()),
 ]
 UNSIGNED = [

@@ -121,12 +121,12 @@ def test_pairs_of_rows_err_as_the_map_does():
     np.testing.assert_allclose(found, expected, rtol=1e-4)  # 3e-5 measured, by interpolation
 
 
-def test_auto_is_the_table_and_else_the_published_period():
-    assert quiet("js", 1, period="auto").period_ == 11.52
-    assert quiet("chi2", 3, period="auto").period_ == quiet("chi2", 3).period_
-    assert quiet("js", 13, period="auto").period_ == quiet("js", 13).period_
-    assert quiet("hellinger", 0, period="auto").period_ == 2 * np.pi
-    assert quiet("log-rbf", 2, period="auto").period_ == quiet("log-rbf", 2).period_
+def test_auto_is_the_default_the_table_and_else_the_published_period():
+    assert quiet("js", 1).period_ == 11.52
+    for setting in [("chi2", 3), ("js", 13), ("log-rbf", 2)]:
+        published = quiet(*setting, period=None).period_
+        assert quiet(*setting).period_ == quiet(*setting, period="auto").period_ == published
+    assert quiet("hellinger", 0).period_ == 2 * np.pi
 
 
 def test_published_is_none_bit_for_bit():
@@ -146,4 +146,4 @@ def test_an_even_order_that_gains_nothing_is_named_with_the_odd_one():
         warnings.simplefilter("error")
         for setting in (("chi2", 3), ("chi2", 4, "uniform"), ("intersection", 4), ("hellinger", 2)):
             HomogeneousMap(*setting, period="auto").fit([[1.0]])
-        HomogeneousMap("chi2", 4).fit([[1.0]])
+        HomogeneousMap("chi2", 4, period=None).fit([[1.0]])

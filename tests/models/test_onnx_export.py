@@ -85,7 +85,7 @@ OF_FEW_COLUMNS = {
     "pairs of columns": kmaps.MultiLowDimMap(dim=9),
     "projections": kmaps.MultiLowDimMap("rbf", dim=5, method="proj", low=0.0, high=16.0, sigma=5.0),
     "harmonics": kmaps.HarmonicMap("laplace", dim=9),
-    "products": kmaps.ProductMap([kmaps.HomogeneousMap("js", order=2), kmaps.AnchorMap()]),
+    "products": kmaps.ProductMap([kmaps.HomogeneousMap("js", order=3), kmaps.AnchorMap()]),
     "products with CSR": kmaps.ProductMap(kmaps.SplineMap(n_bins=4, penalty=0)),
 }
 
@@ -111,7 +111,7 @@ def test_outputs_of_maps(name, dtype):
 def test_every_float32_finds_its_piece():
     bits = RNG.integers(0, 2**32, (20_000, 2), dtype=np.uint32).view(np.float32)
     bits = bits[np.isfinite(bits).all(axis=1)]
-    feature_map = kmaps.HomogeneousMap("js", order=2).fit([[1, 1]])
+    feature_map = kmaps.HomogeneousMap("js", order=3).fit([[1, 1]])
     assert (run(feature_map, bits)["transform"] == feature_map.transform(bits)).all()
 
 
