@@ -1,8 +1,10 @@
 """An HTTP download that continues where it broke off.
 
-pooch, the usual library for this, fetches into a temporary file that it deletes on failure, and
-compares the digest of the packed file. Here the bytes stay in ``NAME.part``, and the next attempt
-or the next run asks the server for the rest.
+The bytes stay in ``NAME.part``, and the next attempt or the next run asks the server for the rest.
+pooch, the usual library for this, fetches into a temporary file that it deletes on failure. Its
+downloader, handed the part and the range, was tried on the servers that lie in the tests: it does
+not say whether the server went on or began again, reads the bodies of redirections, and waits
+without end for an answer that trickles.
 """
 
 import http.client
