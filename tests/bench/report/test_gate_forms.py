@@ -44,6 +44,7 @@ def test_junit_fails_what_the_gate_fails():
 def test_junit_is_xml_whatever_the_names_hold():
     strange = CellVerdict("worse", "a\x1b[31m\x00\ud800\uffff", "b\x07 <&\x85")
     document = as_junit([strange], "run\x1b")
+    assert document.startswith("<?xml ")
     (case,) = ElementTree.fromstring(document.encode())
     assert case.get("name") == r"a\x1b[31m\x00\ud800\uffff"
     assert case.get("classname") == r"run\x1b"

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kmaps.bench.report.laws import growth
+from kmaps.bench.report.laws import _pairs_place, convergence, falls_table, growth
 from tests.bench.records.published import records as published
 from tests.bench.sample_records import record
 
@@ -43,3 +43,29 @@ def test_libsvm_falls_behind_additive_maps_as_n_grows(run, start):
         # By 1.11 at least from 1,000 images to 2,000, where calls cost the most, then by 1.59.
         assert (ratios[1:] > ratios[:-1]).all()
         assert exact.exponent - row.exponent > 0.5  # 2.13 at least, 1.24 at most
+
+
+@pytest.mark.parametrize(
+    ("params", "columns", "place"),
+    [
+        ({"n_anchors": 2}, None, 1.0),
+        ({"n_anchors": 5}, None, 0.25),
+        ({"n_anchors": 5}, 16, 16),
+        ({"n_anchors": 1}, None, None),
+        ({"n_anchors": 5, "anchors": "kmeans"}, None, None),
+        ({"order": 1}, None, None),
+    ],
+)
+def test_errors_of_pairs_fall_with_the_features_or_the_spacing_of_anchors(params, columns, place):
+    found = _pairs_place(record("anchor", params=params, options={"columns": columns}))
+    assert (found and found[2]) == place
+
+
+def test_a_row_of_falls_has_both_ends():
+    lines = falls_table(published()["annfm-theorem1"]).rows
+    assert len(lines) > 0
+    assert all(line[-2] != line[-1] for line in lines)
+
+
+def test_a_map_without_outputs_converges_to_nothing():
+    assert convergence([record("generalized-rbf", dim=dim, rms=0.1) for dim in (None, 1)]) == []
