@@ -122,9 +122,10 @@ def test_the_table_has_no_parameter_that_does_not_exist():
     assert defaults.OF_C.keys() <= Tuning.model_fields.keys()
 
 
-def test_every_packaged_experiment_has_the_published_defaults():
-    for path in packaged().values():
-        assert yaml.safe_load(path.read_text("utf-8"))["defaults"] == defaults.EDITION, path.name
+def test_every_published_experiment_has_the_published_defaults():
+    for name, path in packaged().items():
+        if (published.ROOT / "results" / name).is_dir():
+            assert yaml.safe_load(path.read_text("utf-8"))["defaults"] == defaults.EDITION, name
 
 
 def test_changed_defaults_move_no_published_cell():
