@@ -44,8 +44,8 @@ def is_whole(
     value: Any, low: float = -LARGEST_WHOLE, high: float = LARGEST_WHOLE
 ) -> TypeGuard[int]:
     """Return whether a value is a whole number from ``low`` to ``high``, and not a truth value."""
-    whole = isinstance(value, Integral) and not isinstance(value, bool)
-    return whole and low <= value <= high
+    is_integer = isinstance(value, Integral) and not isinstance(value, bool)
+    return is_integer and low <= value <= high
 
 
 def check_whole(

@@ -87,7 +87,8 @@ class FunctionDisplay:
             The display, drawn.
         """
         samples = None if X is None else model.feature_values(X, feature)
-        return cls(*model.function(feature), model.score_names, samples).plot(ax)
+        name, levels, values = model.function(feature)
+        return cls(name, levels, values, model.score_names, samples).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw the function.

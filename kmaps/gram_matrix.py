@@ -131,7 +131,7 @@ def _named_gram(
     if kernel not in WIDTH_KERNELS:
         if sigma is not None:
             raise ConfigError(f"kernel {kernel!r} has no sigma, only rbf and the exp- kernels do")
-        return _Pairs(rows, columns, base, "kernel").matrix()
+        return _GramPairs(rows, columns, base, "kernel").matrix()
     if sigma is None:
         sigma = width_of(_mean_distance(rows, base, 1000, 0))
     else:
@@ -142,7 +142,7 @@ def _named_gram(
         largest = _own_products(rows if columns is None else columns, base[1]).max()
         r = np.clip(largest / sigma / sigma, _WIDE, np.e * _WIDE)
         least_part = max(float(np.log(r / _WIDE) / r), _LEAST)
-    return _Pairs(rows, columns, base, "exponential", least_part, sigma, quick).matrix()
+    return _GramPairs(rows, columns, base, "exponential", least_part, sigma, quick).matrix()
 
 
 def _own_products(
@@ -198,7 +198,7 @@ def squared_distance(
     """
     base = _base_kernel(kernel, gamma)
     rows, columns = _check_pair(X, Y)
-    return _Pairs(rows, columns, base, "distance").matrix()
+    return _GramPairs(rows, columns, base, "distance").matrix()
 
 
 def mean_squared_distance(
@@ -229,11 +229,11 @@ def width_of(mean: float) -> float:
 def _mean_distance(
     rows: SampleMatrix, base: tuple[str, float], sample: int, seed: int, robust: bool = False
 ) -> float:
-    drawn = rows.draw(sample, seed)
-    n = len(drawn)
+    drawn_rows = rows.draw(sample, seed)
+    n = len(drawn_rows)
     if n < 2:
         raise InputError("n_samples=1: sigma needs distances between samples: give sigma")
-    squared = _Pairs(drawn, None, base, "distance").matrix()
+    squared = _GramPairs(drawn_rows, None, base, "distance").matrix()
     mean = float(squared.sum(dtype=float) / (n * (n - 1)))
     outliers, mean_of_others = _outliers(squared)
     if not outliers or not mean_of_others > 0:
@@ -295,7 +295,7 @@ def _base_kernel(kernel: str, gamma: float) -> tuple[str, float]:
     return EXP_KERNELS.get(kernel, kernel), float(gamma)
 
 
-class _Pairs:
+class _GramPairs:
     """K, D² or exp(-D²/2σ²) between all rows of X and all rows of Y, or of X again.
 
     The data are scaled by a power of two, which loses no digit and, the kernel being homogeneous,

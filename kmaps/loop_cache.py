@@ -54,14 +54,14 @@ def make_temporary_folder(subfolder: str) -> Path | None:
     folder = temporary_folder()
     try:
         if not folder.exists():
-            made = Path(tempfile.mkdtemp(prefix="kmaps-numba-"))
-            (made / subfolder).mkdir()
+            new_folder = Path(tempfile.mkdtemp(prefix="kmaps-numba-"))
+            (new_folder / subfolder).mkdir()
             for file in (_LOOPS / "__pycache__").glob("*.nb[ic]"):
-                shutil.copyfile(file, made / subfolder / file.name)
+                shutil.copyfile(file, new_folder / subfolder / file.name)
             try:
-                made.rename(folder)
+                new_folder.rename(folder)
             except OSError:  # another process was first
-                shutil.rmtree(made, ignore_errors=True)
+                shutil.rmtree(new_folder, ignore_errors=True)
         return folder if _is_own(folder) else Path(tempfile.mkdtemp(prefix="kmaps-numba-"))
     except OSError:
         return None

@@ -129,10 +129,10 @@ class Graph:
         if array.dtype == object:
             texts = [text.encode() for text in array]
             kind = self._onnx.TensorProto.STRING
-            made = self._onnx.helper.make_tensor(name, kind, array.shape, texts)
+            tensor = self._onnx.helper.make_tensor(name, kind, array.shape, texts)
         else:
-            made = self._onnx.numpy_helper.from_array(np.ascontiguousarray(array), name)
-        self._constants.append(made)
+            tensor = self._onnx.numpy_helper.from_array(np.ascontiguousarray(array), name)
+        self._constants.append(tensor)
         return Tensor(name, array.dtype)
 
     def node(
@@ -146,12 +146,12 @@ class Graph:
         names = []
         for value in inputs:
             if not isinstance(value, Tensor):
-                whole = np.asarray(value).dtype.kind == "i"
-                value = self.constant(value, np.int64 if whole else kind)
+                is_integer = np.asarray(value).dtype.kind == "i"
+                value = self.constant(value, np.int64 if is_integer else kind)
             names.append(value.name)
         name = f"v{next(self._numbers)}"
-        made = self._onnx.helper.make_node(operator, names, [name], **attributes)
-        self._nodes.append(made)
+        node = self._onnx.helper.make_node(operator, names, [name], **attributes)
+        self._nodes.append(node)
         return Tensor(name, np.dtype(kind if dtype is None else dtype))
 
     def cast(self, x: Tensor, dtype: DTypeLike) -> Tensor:

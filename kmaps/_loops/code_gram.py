@@ -43,12 +43,12 @@ def fill_products(rows, columns, table, usual, scale, first, out):
             while k < bounds[i + 1] and features[k] < end:
                 j = features[k]
                 of_table = j if len(table) > 1 else 0
-                made = of_table * n_levels + usual[j]
+                products_key = of_table * n_levels + usual[j]
                 factor = scale[j]
                 with_code = products[codes[k]]
-                if made_for[codes[k]] != made:
+                if made_for[codes[k]] != products_key:
                     _products_with(table[of_table], codes[k], usual[j], with_code)
-                    made_for[codes[k]] = made
+                    made_for[codes[k]] = products_key
                 # From ``first`` on, each row has one product more: the ends only move on.
                 while stops[j] < starts[j + 1] and numbers[stops[j]] < n_own:
                     stops[j] += 1

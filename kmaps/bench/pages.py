@@ -39,9 +39,9 @@ def page_of(folder: Path) -> Page:
 
 def figures_in(folder: Path) -> list[Path]:
     """Return the figures in a folder by name: the SVG file of each, or a PNG file without one."""
-    drawn = {path.stem: path for path in folder.glob("*.png")}
-    drawn |= {path.stem: path for path in folder.glob("*.svg")}
-    return [drawn[name] for name in sorted(drawn)]
+    figures = {path.stem: path for path in folder.glob("*.png")}
+    figures |= {path.stem: path for path in folder.glob("*.svg")}
+    return [figures[name] for name in sorted(figures)]
 
 
 def _said(folder: Path, name: str) -> tuple[str, list[dict[str, Any]]]:

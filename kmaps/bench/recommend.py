@@ -106,12 +106,12 @@ class Candidate:
         """The accuracy by which choices are ordered: of the rows held out and of the folds."""
         record = self.record
         if record["C"] is None:
-            of_folds = max(record["search_accuracy"])
+            accuracy = max(record["search_accuracy"])
         else:
-            tried = dict(zip(record["cv_C"], record["cv_accuracy"], strict=True))
-            of_folds = tried[record["C"]]
+            accuracy_of_C = dict(zip(record["cv_C"], record["cv_accuracy"], strict=True))
+            accuracy = accuracy_of_C[record["C"]]
         n_folds = min(record["C_samples"] or record["n_train"], record["n_train"])
-        right = record["accuracy"] * record["n_test"] + of_folds * n_folds
+        right = record["accuracy"] * record["n_test"] + accuracy * n_folds
         return right / (record["n_test"] + n_folds)
 
 
@@ -248,9 +248,9 @@ def recommend(
     fitting = [record for record in measured if limits.hold(record)]
     if not fitting:
         raise NothingMeasured(_nearest(measured, limits))
-    drawn = points_of(records, [_QUALITY, *COSTS])
+    all_points = points_of(records, [_QUALITY, *COSTS])
     points = {}
-    for point in drawn:
+    for point in all_points:
         for record in point.records:
             if record["status"] == "ok":
                 points[record["key"]] = _named_point(point, record)

@@ -74,10 +74,10 @@ def load_voc(folder: str | Path, image_set: str) -> list[Scene]:
     folder = Path(folder)
     listed = folder / "ImageSets" / "Main" / f"{image_set}.txt"
     if not listed.is_file():
-        there = ", ".join(sorted(path.stem for path in listed.parent.glob("*.txt"))) or "none"
+        image_sets = ", ".join(sorted(path.stem for path in listed.parent.glob("*.txt"))) or "none"
         raise DataError(
-            f"{listed}: no such file (image sets: {there}); give the folder VOCdevkit/VOC2007 of "
-            "the unpacked archives"
+            f"{listed}: no such file (image sets: {image_sets}); give the folder "
+            "VOCdevkit/VOC2007 of the unpacked archives"
         )
     names = [line.split()[0] for line in listed.read_text("ascii").splitlines() if line.strip()]
     return [_read_voc(folder, name) for name in names]

@@ -190,14 +190,14 @@ def lock(root: Path, name: str, on_wait: Callable[[], object]) -> Iterator[None]
     """
     work = work_folder(root, name)
     work.mkdir(parents=True, exist_ok=True)
-    held = FileLock(work / "lock", fallback_to_soft=False)
+    file_lock = FileLock(work / "lock", fallback_to_soft=False)
     try:
         with locking(work):
-            held.acquire(blocking=False)
+            file_lock.acquire(blocking=False)
     except Timeout:
         on_wait()
-        held.acquire()
+        file_lock.acquire()
     try:
         yield
     finally:
-        held.release()
+        file_lock.release()

@@ -182,18 +182,18 @@ def _inconsistencies(digest: str, sources: list[SourceFile]) -> Iterable[str]:
         yield f"digest: expected {derived}, the digest of the files, got {digest}"
 
 
-def _required(made: type[Manifest | SourceFile]) -> set[str]:
+def _required(described_class: type[Manifest | SourceFile]) -> set[str]:
     """Return the names of the keys that have no default."""
     return {
         parameter.name
-        for parameter in fields(made)
+        for parameter in fields(described_class)
         if parameter.default is MISSING and parameter.default_factory is MISSING
     }
 
 
 def _checked(
     tree: Any,
-    made: type[Manifest | SourceFile],
+    described_class: type[Manifest | SourceFile],
     rules: Mapping[str, Callable[[Any], Any]],
     prefix: str,
     problems: list[str],
@@ -210,24 +210,28 @@ def _checked(
             values[key] = rules[key](value)
         except ValueError as error:
             problems.append(f"{prefix}{key}: expected {error}, got {value!r}")
-    problems += [f"{prefix}{key}: missing" for key in sorted(_required(made) - tree.keys())]
+    problems += [
+        f"{prefix}{key}: missing" for key in sorted(_required(described_class) - tree.keys())
+    ]
     return values
 
 
 def _rule(
-    expected: str, holds: Callable[[Any], object], made: Callable[[Any], Any] = lambda value: value
+    expected: str,
+    holds: Callable[[Any], object],
+    convert: Callable[[Any], Any] = lambda value: value,
 ) -> Callable[[Any], Any]:
     def rule(value: Any) -> Any:
         if not holds(value):
             raise ValueError(expected)
-        return made(value)
+        return convert(value)
 
     return rule
 
 
 def _matches(pattern: str, expected: str) -> Callable[[Any], str]:
-    whole = re.compile(pattern, re.DOTALL).fullmatch
-    return _rule(expected, lambda value: isinstance(value, str) and whole(value), str.strip)
+    matches = re.compile(pattern, re.DOTALL).fullmatch
+    return _rule(expected, lambda value: isinstance(value, str) and matches(value), str.strip)
 
 
 def _list_of(rule: Callable[[Any], Any], expected: str) -> Callable[[Any], tuple]:

@@ -177,8 +177,8 @@ def _draw_clusters(dataset: Samples, n_train: int, n_test: int, rng: np.random.G
     order = rng.permutation(len(names))
     ends = np.cumsum(np.bincount(number)[order])
     first = int(np.searchsorted(ends, n_train, side="right"))
-    taken = int(ends[first - 1]) if first else 0
-    last = int(np.searchsorted(ends, taken + n_test, side="right"))
+    n_taken = int(ends[first - 1]) if first else 0
+    last = int(np.searchsorted(ends, n_taken + n_test, side="right"))
     # If all samples are drawn, the clusters that are not trained on are the test set.
     if n_train + n_test == len(dataset.y):
         last = len(names)
@@ -270,9 +270,9 @@ def _by_groups(dataset: Samples, train: list, test: list) -> Split:
     names = sorted(set(dataset.groups.tolist()) - {""})
     for group in (*train, *test):
         if group not in names:
-            there = ", ".join(names) if names else "none"
             raise ConfigError(
-                f"{dataset.name}: no group {group!r}{suggest(group, names)} (there are: {there})"
+                f"{dataset.name}: no group {group!r}{suggest(group, names)} "
+                f"(there are: {', '.join(names) or 'none'})"
             )
     both = set(train) & set(test)
     if both:

@@ -100,8 +100,8 @@ def _go_on(
         response = take(_PATIENCE_S)
         if response is None:
             raise _Interrupted(f"no answer in {_PATIENCE_S} s")
-        first, whole = _content_range(response.headers.get("Content-Range", ""))
-        if response.status_code == 416 and whole == done:
+        first, full_size = _content_range(response.headers.get("Content-Range", ""))
+        if response.status_code == 416 and full_size == done:
             return True
         if response.status_code == 416 or (response.status_code == 206 and first != done):
             partial_file.unlink(missing_ok=True)
@@ -185,7 +185,7 @@ def _refuse_endless(size: int, largest: int) -> None:
 
 def _chunks(take: _Take) -> Iterator[bytes]:
     """Yield the body as it arrives; a server that is too slow counts as broken off."""
-    came = 0
+    n_received = 0
     since = time.monotonic()
     while True:
         chunk = take(since + _PATIENCE_S - time.monotonic())
@@ -193,20 +193,22 @@ def _chunks(take: _Take) -> Iterator[bytes]:
             return
         if chunk is not None:
             yield chunk
-            came += len(chunk)
+            n_received += len(chunk)
         waited = time.monotonic() - since
         if waited >= _PATIENCE_S:
-            if came < _LEAST_RATE * waited:
-                raise _Interrupted(f"{came:,} bytes arrived in {waited:.0f} s, which is too slow")
-            came = 0
+            if n_received < _LEAST_RATE * waited:
+                raise _Interrupted(
+                    f"{n_received:,} bytes arrived in {waited:.0f} s, which is too slow"
+                )
+            n_received = 0
             since = time.monotonic()
 
 
 def _content_range(header: str) -> tuple[int | None, int | None]:
     """Return the first byte and the total size that a Content-Range header states."""
     match = re.fullmatch(r"bytes (?:(\d+)-\d+|\*)/(?:(\d+)|\*)", header)
-    first, whole = match.groups() if match else (None, None)
-    return first and int(first), whole and int(whole)
+    first, total = match.groups() if match else (None, None)
+    return first and int(first), total and int(total)
 
 
 def _size(file: Path) -> int:

@@ -88,10 +88,10 @@ def read_yaml(text: str, source: str) -> tuple[Node | None, Any]:
         return root, loader.construct_document(root) if root else None
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        what = error.problem or error.context or ""
-        if "nesting depth" in what:  # libyaml's limit: it reads ahead of its events
-            what = _TOO_DEEP
-        raise ConfigError(f"{source}:{mark.line + 1}:{mark.column + 1}: {what}") from None
+        problem = error.problem or error.context or ""
+        if "nesting depth" in problem:  # libyaml's limit: it reads ahead of its events
+            problem = _TOO_DEEP
+        raise ConfigError(f"{source}:{mark.line + 1}:{mark.column + 1}: {problem}") from None
     except IndexError:  # PyYAML's constructors take the first character of the text
         raise ConfigError(f"{source}: not YAML: no number after !!int or !!float") from None
     except (yaml.YAMLError, ValueError, KeyError, AttributeError, OverflowError) as error:

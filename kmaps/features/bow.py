@@ -117,12 +117,12 @@ class DenseSiftBow(LearnedFeature):
         share = -(-self.words * self.samples // n_training)
         ends = np.cumsum(described["counts"])
         rng = np.random.default_rng(seed)
-        drawn = [np.empty((0, sift.LENGTH), np.uint8)]
+        samples = [np.empty((0, sift.LENGTH), np.uint8)]
         for row in rows:
             count = described["counts"][row]
             chosen = rng.choice(count, min(share, count), replace=False)
-            drawn.append(described["descriptors"][ends[row] - count + np.sort(chosen)])
-        return np.concatenate(drawn)
+            samples.append(described["descriptors"][ends[row] - count + np.sort(chosen)])
+        return np.concatenate(samples)
 
     def fit(self, samples: NDArray[np.uint8]) -> NDArray[np.float32]:
         """Return the words that are learned from descriptors."""

@@ -35,7 +35,7 @@ _LARGEST_12 = 4095
 
 
 @dataclass(frozen=True, eq=False)
-class _Stage:
+class _CachedStage:
     """The results of ``compute(start, stop)`` for each block of images.
 
     Blocks are kept in ``folder``, next to a file that says what they depend on (``about``); without
@@ -282,7 +282,7 @@ class Extractor:
             )
         return bad
 
-    def _described(self, cache: str | Path | None) -> _Stage:
+    def _described(self, cache: str | Path | None) -> _CachedStage:
         feature = self._feature
         dataset = self._dataset
         about = {
@@ -300,11 +300,11 @@ class Extractor:
         def describe(start: int, stop: int) -> base.Arrays:
             return base.describe_images(feature, dataset, start, stop, self._damaged)
 
-        return _Stage(describe, len(dataset.images), feature.block_images, folder, about)
+        return _CachedStage(describe, len(dataset.images), feature.block_images, folder, about)
 
     def _encoded(
-        self, feature: base.LearnedFeature, stage: _Stage, train: NDArray[np.intp]
-    ) -> _Stage:
+        self, feature: base.LearnedFeature, stage: _CachedStage, train: NDArray[np.intp]
+    ) -> _CachedStage:
         learned_from = hashlib.sha256(train.astype("<i8").tobytes()).hexdigest()
         about = {**stage.about, "parameters": feature.parameters(), "training_images": learned_from}
         left_out = self._left_out(stage, train)
@@ -323,12 +323,12 @@ class Extractor:
             facts: base.Arrays = {key: arrays[key] for key in _FACTS if key in arrays}
             return {**feature.encode(arrays, learned), **facts}
 
-        second = _Stage(encode, stage.n_images, stage.block_images, folder, about)
+        second = _CachedStage(encode, stage.n_images, stage.block_images, folder, about)
         if folder is not None and not stored:
             _keep_arrays(folder / "learned.npz", {"learned": learned})
         return second
 
-    def _left_out(self, stage: _Stage, train: NDArray[np.intp]) -> list[int]:
+    def _left_out(self, stage: _CachedStage, train: NDArray[np.intp]) -> list[int]:
         """Return the training images that cannot be used: without them the vocabulary differs.
 
         A kept block has none, except images that were damaged later.
@@ -341,7 +341,7 @@ class Extractor:
         return [row for row, _ in chain.from_iterable(bad_of_blocks)]
 
     def _learn(
-        self, feature: base.LearnedFeature, stage: _Stage, train: NDArray[np.intp]
+        self, feature: base.LearnedFeature, stage: _CachedStage, train: NDArray[np.intp]
     ) -> NDArray:
         def sample(arrays: base.Arrays, wanted: NDArray[np.intp], first: int) -> NDArray:
             bad = [row - first for row, _ in self._bad(arrays, wanted, first)]

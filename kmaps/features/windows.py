@@ -23,11 +23,11 @@ class WindowWords:
     @classmethod
     def learn(cls, feature: DenseSiftBow, images: Iterable[GreyImage], n_images: int) -> Self:
         """Return the words that are learned from patches of some images."""
-        drawn = [
+        samples = [
             feature.sample(feature.describe([image]), np.array([0]), n_images, seed)
             for seed, image in enumerate(images)
         ]
-        return cls(feature, feature.fit(np.concatenate(drawn)))
+        return cls(feature, feature.fit(np.concatenate(samples)))
 
     @property
     def smallest(self) -> int:

@@ -73,10 +73,10 @@ def _panels(
         kernel = record["kernel"]
         title = f"{kernel}, {places[key]}" if several_places else kernel
         span = parse_range(record["options"]["range"])
-        about: dict[str, Any] = {"variable": span.variable} if isinstance(span, Span) else {}
-        about |= {"dim": record["dim"], "relative": bool(record["options"]["relative"])}
+        properties: dict[str, Any] = {"variable": span.variable} if isinstance(span, Span) else {}
+        properties |= {"dim": record["dim"], "relative": bool(record["options"]["relative"])}
         panel = panels.setdefault(title, {})
-        panel[labels[Row.of(record).identity]] = result_type(**about, **arrays[key])
+        panel[labels[Row.of(record).identity]] = result_type(**properties, **arrays[key])
     return panels
 
 

@@ -22,7 +22,7 @@ def draw_confusion(evaluation: Evaluation, path: Path) -> None:
     side = min(9.0, 3.0 + 0.34 * len(evaluation.classes))
     figure = Figure(figsize=(side + 1, side), dpi=style.DPI, layout="constrained")
     ax = figure.subplots()
-    drawn = ax.imshow(shares, cmap=_COLORS, vmin=0, vmax=1, aspect="auto")
+    image = ax.imshow(shares, cmap=_COLORS, vmin=0, vmax=1, aspect="auto")
     if len(evaluation.labels) <= _COUNTED:
         for (row, column), count in np.ndenumerate(counts):
             shade = "white" if shares[row, column] > _DARK else "black"
@@ -39,7 +39,7 @@ def draw_confusion(evaluation: Evaluation, path: Path) -> None:
         ax.locator_params(integer=True)
     ax.set(xlabel="predicted class", ylabel="true label")
     style.title(ax, f"accuracy {100 * evaluation.accuracy:.2f} % of {counts.sum():,} rows")
-    figure.colorbar(drawn, ax=ax, label="part of the row")
+    figure.colorbar(image, ax=ax, label="part of the row")
     style.save(figure, path)
 
 

@@ -91,7 +91,7 @@ def draw_lines(lines: Sequence[TileLine], bar: Bar, path: Path, axes_are: str = 
             ax.set_axis_off()
         axes[0].set_ylabel(wrapped(heading), fontsize="small")
     figure.supxlabel(axes_are, fontsize="small")
-    drawn = figure.colorbar(
+    colorbar = figure.colorbar(
         ScalarMappable(cmap=bar.colors),
         ax=grid,
         location="right",
@@ -99,8 +99,8 @@ def draw_lines(lines: Sequence[TileLine], bar: Bar, path: Path, axes_are: str = 
         aspect=20,
     )
     places = bar.places or np.linspace(0, 1, len(bar.texts))
-    drawn.set_ticks(places, labels=bar.texts, fontsize="small")
-    drawn.set_label(bar.title, fontsize="small")
+    colorbar.set_ticks(places, labels=bar.texts, fontsize="small")
+    colorbar.set_label(bar.title, fontsize="small")
     save_heat(figure, path, bar.colors)
 
 

@@ -198,13 +198,13 @@ def mark_ends(
 def save(figure: Figure, path: Path) -> None:
     """Write a figure of lines; in PDF and SVG letters stay text, and the bytes do not vary."""
     form = path.suffix.lower().removeprefix(".")
-    drawn = BytesIO()
+    buffer = BytesIO()
     undated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
     with rc_context(_AS_TEXT):
-        figure.savefig(drawn, format=form, dpi=DPI, metadata=undated.get(form))
+        figure.savefig(buffer, format=form, dpi=DPI, metadata=undated.get(form))
     if form == "svg":
-        drawn = BytesIO(_EMBEDDED_PNG.sub(_with_palette, drawn.getvalue()))
-    _write(drawn, path)
+        buffer = BytesIO(_EMBEDDED_PNG.sub(_with_palette, buffer.getvalue()))
+    _write(buffer, path)
 
 
 def _with_palette(embedded: re.Match[bytes]) -> bytes:
@@ -226,13 +226,13 @@ def _with_palette(embedded: re.Match[bytes]) -> bytes:
     return b"data:image/png;base64," + b64encode(shortest)
 
 
-def _write(drawn: BytesIO, path: Path, palette: Image.Image | None = None) -> None:
-    """Write what was drawn; PNG with 256 colours, rare ones too: a third of the size."""
+def _write(buffer: BytesIO, path: Path, palette: Image.Image | None = None) -> None:
+    """Write the bytes of a figure; PNG with 256 colours, rare ones too: a third of the size."""
     with atomic_file(path, force=True) as file:
         if path.suffix.lower() != ".png":
-            file.write(drawn.getvalue())
+            file.write(buffer.getvalue())
             return
-        with Image.open(drawn) as image:
+        with Image.open(buffer) as image:
             few = image.convert("RGB").quantize(
                 method=Image.Quantize.MAXCOVERAGE, palette=palette, dither=Image.Dither.NONE
             )
@@ -244,10 +244,10 @@ def save_heat(figure: Figure, path: Path, colors: str) -> None:
     if path.suffix != ".png":
         save(figure, path)
         return
-    drawn = BytesIO()
-    figure.savefig(drawn, dpi=HEAT_DPI, bbox_inches="tight")
+    buffer = BytesIO()
+    figure.savefig(buffer, dpi=HEAT_DPI, bbox_inches="tight")
     mapped = colormaps[colors](np.linspace(0, 1, 256 - _GREYS))[:, :3]
     greys = np.repeat(np.linspace(0, 1, _GREYS)[:, None], 3, axis=1)
     palette = Image.new("P", (1, 1))
     palette.putpalette(np.uint8(255 * np.concatenate([mapped, greys]) + 0.5).tobytes())
-    _write(drawn, path, palette)
+    _write(buffer, path, palette)

@@ -221,14 +221,14 @@ def described_in(path: Path) -> Experiment:
         raise ConfigError(f"{path}: {place}: {refused.errors()[0]['msg']}") from None
 
 
-def _from_pydantic(root: yaml.Node, whole: type[Model], error: Any) -> positions.Mistake:
+def _from_pydantic(root: yaml.Node, model_of_file: type[Model], error: Any) -> positions.Mistake:
     place = tuple(step for step in error["loc"] if step not in TAGS)
     kind = error["type"]
     value = error["input"]
     if kind == "missing":
         return positions.at(root, place[:-1], f"missing key {place[-1]!r}")
     if kind == "extra_forbidden":
-        model = whole
+        model = model_of_file
         for step in place[:-1]:
             if isinstance(step, str):
                 model = _model_in(model.model_fields[step].annotation) or model

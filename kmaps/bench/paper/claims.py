@@ -160,8 +160,9 @@ def _ratio(
     if min(map(min, left + right)) <= 0:
         return unknown(exact_ratio(lefts, rights).value, "one of the numbers is zero")
     ratio = measured_ratio(left, right)
-    once = _is_redrawn(pairs) and any(record["draw"] is None for record in pairs[0])
-    if once and len(pairs) > 1:  # the row stands next to every draw, but was measured once
+    has_no_draws = any(record["draw"] is None for record in pairs[0])
+    if _is_redrawn(pairs) and has_no_draws and len(pairs) > 1:
+        # The row stands next to every draw, but was measured once.
         return replace(ratio, note="one of the two rows was measured once")
     return ratio
 

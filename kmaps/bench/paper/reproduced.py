@@ -98,25 +98,25 @@ def compare(
     numbers: Iterable[PrintedNumber], records: Mapping[str, Iterable[Record]]
 ) -> Iterator[PrintedComparison]:
     """Yield each printed number next to ours, from the records of runs by their names."""
-    held = {name: lines_of(run) for name, run in records.items()}
+    lines_of_runs = {name: lines_of(run) for name, run in records.items()}
     for number in numbers:
         if number.reason:
             yield PrintedComparison(number, number.value, None, Outcome.NOT_MEASURED, number.reason)
         elif number.unit == "s":
-            yield _compared_time(number, held)
+            yield _compared_time(number, lines_of_runs)
         else:
-            yield _compared(number, held)
+            yield _compared(number, lines_of_runs)
 
 
-def _compared_time(number: PrintedNumber, held: Mapping[str, Lines]) -> PrintedComparison:
+def _compared_time(number: PrintedNumber, runs: Mapping[str, Lines]) -> PrintedComparison:
     table = printed_tables()[number.paper, number.table]
     reference = _in_table(number, table.reference_row, table.reference_column)
     if reference is None:
         raise ValueError(f"{number.paper} {number.table}: the reference of its times is not there")
     printed = number.value / reference.value
-    ours = _ours(number, held)
-    reference_ours = _ours(reference, held)
-    if ours is None and _rows(number, held):
+    ours = _ours(number, runs)
+    reference_ours = _ours(reference, runs)
+    if ours is None and _rows(number, runs):
         return PrintedComparison(number, printed, None, Outcome.NOT_MEASURED, _DOUBTFUL)
     if ours is None or reference_ours is None:
         return PrintedComparison(number, printed, None, Outcome.MISSING)
@@ -130,17 +130,17 @@ def _compared_time(number: PrintedNumber, held: Mapping[str, Lines]) -> PrintedC
     return PrintedComparison(number, printed, ratio, outcome)
 
 
-def _compared(number: PrintedNumber, held: Mapping[str, Lines]) -> PrintedComparison:
-    ours = _ours(number, held)
+def _compared(number: PrintedNumber, runs: Mapping[str, Lines]) -> PrintedComparison:
+    ours = _ours(number, runs)
     if ours is None:
         return PrintedComparison(number, number.value, None, Outcome.MISSING)
     rounded = round(ours, number.decimals)
     if number.unit != "%":
         outcome = outcome_of_size(number.value, rounded)
         return PrintedComparison(number, number.value, ours, outcome)
-    margin = margin_of(list(_by_split(number, held).values()), _n_splits(number))
+    margin = margin_of(list(_by_split(number, runs).values()), _n_splits(number))
     outcome = _of_baseline(number, outcome_of_points(number.value, rounded, margin))
-    to_exact = _to_exact(number, held)
+    to_exact = _to_exact(number, runs)
     linear = _linear(number)
     if not _passes(number, number.value, linear, margin):
         return PrintedComparison(number, number.value, ours, outcome, to_exact=to_exact)
@@ -169,12 +169,12 @@ def _passes(number: PrintedNumber, printed: float, linear: float | None, margin:
     return outcome_of_points(printed, rounded, margin) is Outcome.REPRODUCED
 
 
-def _to_exact(number: PrintedNumber, held: Mapping[str, Lines]) -> ToExact | None:
+def _to_exact(number: PrintedNumber, runs: Mapping[str, Lines]) -> ToExact | None:
     exact = _in_table(number, EXACT, number.column)
     if exact is None or number.row == EXACT:
         return None
-    left = _by_split(number, held)
-    right = _by_split(exact, held)
+    left = _by_split(number, runs)
+    right = _by_split(exact, runs)
     differences = [left[split] - right[split] for split in left.keys() & right.keys()]
     if not differences:
         return None

@@ -97,9 +97,9 @@ class AppendedFile(ABC):
             opened.callback(self._unlock)
             self._file = opened.enter_context(open(self.path, "a+b"))
             content = content_of(self._file, self.path)
-            whole = self._read(content)
-            self._file.truncate(whole)
-            if content[:whole] and not content[:whole].endswith(b"\n"):
+            n_bytes = self._read(content)
+            self._file.truncate(n_bytes)
+            if content[:n_bytes] and not content[:n_bytes].endswith(b"\n"):
                 self._file.write(b"\n")
             self._opened = opened.pop_all()
         return self
@@ -148,10 +148,10 @@ class AppendedFile(ABC):
     def _check_in_place(self) -> None:
         """Refuse to go on when the file that is written is no longer the one of that name."""
         try:
-            there = os.path.samestat(os.stat(self.path), os.fstat(self._file.fileno()))
+            is_in_place = os.path.samestat(os.stat(self.path), os.fstat(self._file.fileno()))
         except OSError:
-            there = False
-        if not there:
+            is_in_place = False
+        if not is_in_place:
             raise InputError(
                 f"{self.path}: was deleted or replaced while the run wrote it, and measured cells "
                 "are lost; leave the file alone and run again"

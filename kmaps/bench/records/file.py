@@ -35,12 +35,12 @@ def read_records(path: str | Path) -> list[Record]:
 
 def _parse(content: bytes, path: Path) -> tuple[list[Record], int]:
     by_key: dict[str, Record] = {}
-    whole = 0
+    n_bytes = 0
     for number, record, length in whole_lines(content, path, "a record"):
         check_record(record, f"{path}:{number}")
         more = record.pop(MORE, {})
         by_key[record["key"]] = dict.fromkeys(COLUMNS) | record | more
-        whole += length
+        n_bytes += length
     records = list(by_key.values())
     kinds = sorted({record["kind"] for record in records})
     if len(kinds) > 1:
@@ -48,7 +48,7 @@ def _parse(content: bytes, path: Path) -> tuple[list[Record], int]:
             f"{path}: has records of several kinds ({', '.join(kinds)}): expected the records of "
             "one experiment"
         )
-    return records, whole
+    return records, n_bytes
 
 
 class RecordsFile(AppendedFile):
@@ -58,8 +58,8 @@ class RecordsFile(AppendedFile):
         super().__init__(records_path(path))
 
     def _read(self, content: bytes) -> int:
-        self.records, whole = _parse(content, self.path)
-        return whole
+        self.records, n_bytes = _parse(content, self.path)
+        return n_bytes
 
     def append(self, record: Record) -> None:
         """Write one record as a line, and flush it."""

@@ -246,8 +246,8 @@ def _judge(
     name = _name(theirs)
     absent = [split for split in theirs if split not in ours]
     if absent:
-        which = f"of {', '.join(map(_numbers, absent))}" if ours else "at all"
-        return CellVerdict("missing", name, f"no record {which}")
+        splits = f"of {', '.join(map(_numbers, absent))}" if ours else "at all"
+        return CellVerdict("missing", name, f"no record {splits}")
     pairs = [(ours[split], record) for split, record in theirs.items()]
     for record, reference in pairs:
         obstacle = _obstacle(record, reference)

@@ -66,12 +66,12 @@ def _with_lines(record: Record, lines: Sequence[Line]) -> Record:
 
 def _parse(content: bytes, path: Path) -> tuple[list[Line], int]:
     lines: dict[tuple, Line] = {}
-    whole = 0
+    n_bytes = 0
     for number, line, length in whole_lines(content, path, "a time"):
         _check(line, f"{path}:{number}")
         lines[line["key"], line["common"], line["C"], line["repeat"]] = line
-        whole += length
-    return list(lines.values()), whole
+        n_bytes += length
+    return list(lines.values()), n_bytes
 
 
 def _check(line: Any, where: str) -> None:
@@ -152,8 +152,8 @@ class TimesFile(AppendedFile):
         super().__init__(folder / FILE_NAME)
 
     def _read(self, content: bytes) -> int:
-        self.lines, whole = _parse(content, self.path)
-        return whole
+        self.lines, n_bytes = _parse(content, self.path)
+        return n_bytes
 
     def append(self, line: Line) -> None:
         """Write one repeat as a line, and flush it."""

@@ -15,8 +15,8 @@ def choice_parts(records: Sequence[Record]) -> list[Part]:
     rows = chosen_rows(records)
     if not rows:
         return []
-    once = any(record["C_chosen_on"] for record in records)
-    where = "set of the first split, one C for all splits" if once else "split"
+    chosen_once = any(record["C_chosen_on"] for record in records)
+    where = "set of the first split, one C for all splits" if chosen_once else "split"
     chosen = f"C is chosen by cross-validation in the training {where}, from {grid_text(records)}."
     at_edge = [row for row in rows if row.is_at_edge]
     if not at_edge:

@@ -197,8 +197,8 @@ def _block(text: str) -> "Markup":
 
     if not isinstance(text, forms.Markdown):
         return Markup("<p>{}</p>").format(forms.one_line(text))
-    made = _parser().render(printable(text)).replace("<table>", f"{_SCROLLS}<table>")
-    return Markup(made.replace("</table>", "</table></div>"))
+    html = _parser().render(printable(text)).replace("<table>", f"{_SCROLLS}<table>")
+    return Markup(html.replace("</table>", "</table></div>"))
 
 
 def as_pdf(page: Page) -> bytes:

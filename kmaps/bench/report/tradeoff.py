@@ -55,9 +55,9 @@ def learners(records: Iterable[Record]) -> list[LearnerPoints]:
     rows: dict[tuple[str, str], list[Record]] = {}
     for record in measured:
         rows.setdefault((Row.of(record).identity, record["kernel"]), []).append(record)
-    drawn = [record for record in measured if not _is_exact(record)]
-    several_kernels = len({record["kernel"] for record in drawn}) > 1
-    maps, _ = short_labels(map(_map_row, drawn))
+    on_maps = [record for record in measured if not _is_exact(record)]
+    several_kernels = len({record["kernel"] for record in on_maps}) > 1
+    maps, _ = short_labels(map(_map_row, on_maps))
     by_name: dict[str, LearnerPoints] = {}
     for group in rows.values():
         first = group[0]

@@ -151,8 +151,8 @@ class Clock(Timing):
         """Make a call several times and note the least seconds; return the last result."""
         times = []
         for _ in range(repeats):
-            result, took = self.seconds(call)
-            times.append(took)
+            result, seconds = self.seconds(call)
+            times.append(seconds)
         self._noted[column].append(min(times))
         return result
 

@@ -138,8 +138,8 @@ def _beside(package: str, folder: Path | None) -> ModuleSpec | None:
     """Return where a module in the folder is; None where there is none, or one is installed."""
     if folder is None or package in (*EVERYBODYS, *sys.stdlib_module_names):
         return None
-    there = PathFinder.find_spec(package, [str(folder)])
-    return None if package in installed() else there
+    spec = PathFinder.find_spec(package, [str(folder)])
+    return None if package in installed() else spec
 
 
 def code_of(

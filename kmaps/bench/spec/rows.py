@@ -216,8 +216,8 @@ def _trials(
         if "kernel" not in entry and kernel and kernel not in GRAM_KERNELS:
             continue  # reported where the kernels are listed
         arguments = {"kernel": kernel, **params}
-        tried = json.dumps(defaults.filled(table, params), default=str)
-        problem = _trial(entry["map"], kernel, tried)
+        params_text = json.dumps(defaults.filled(table, params), default=str)
+        problem = _trial(entry["map"], kernel, params_text)
         if problem:
             yield _place_of_problem(problem, arguments, entry), problem
 

@@ -20,8 +20,8 @@ def made_for(row: Row, kernel: str, options: Mapping[str, Any]) -> tuple[Any, st
     with a parameter ``kernel`` gets the kernel's name."""
     compared = log_kernel(kernel, options["sigma"]) if kernel in LOG_KERNELS else kernel
     if is_third_party(row.method):
-        made = third_party.make(row.method, row.all_params, kernel=kernel)
-        return third_party.ThirdPartyMap(made), compared
+        transformer = third_party.make(row.method, row.all_params, kernel=kernel)
+        return third_party.ThirdPartyMap(transformer), compared
     shared = {name: options[name] for name in ("sigma", "levels") if options.get(name) is not None}
     return make_map(row.method, compared, row.all_params, **shared), compared
 
@@ -50,17 +50,17 @@ def compare(
     """
     span = errors.parse_range(options["range"], options.get("integers", False))
     span_errors: errors.SquareErrors | errors.SpanErrors
-    how = {"relative": options["relative"], "timing": timing}
+    settings = {"relative": options["relative"], "timing": timing}
     if isinstance(span, errors.Range):
         span_errors = errors.approximate(
-            feature_map, kernel, span.values(), fit_values=_learned(options), **how
+            feature_map, kernel, span.values(), fit_values=_learned(options), **settings
         )
     elif span.variable == "ratios":
-        span_errors = errors.over_ratios(feature_map, homogeneous_kernel(kernel), span, **how)
+        span_errors = errors.over_ratios(feature_map, homogeneous_kernel(kernel), span, **settings)
     else:
         signature = STATIONARY[str(kernel)](options["sigma"])
         n = options["inputs"]
-        span_errors = errors.over_differences(feature_map, signature, span, inputs=n, **how)
+        span_errors = errors.over_differences(feature_map, signature, span, inputs=n, **settings)
     if not np.isfinite(span_errors.linf):
         pair = ", ".join(f"{value:g}" for value in span_errors.worst)
         raise ConfigError(

@@ -212,8 +212,8 @@ def _map_of(spec: ModelSpec) -> Any:
     if spec.method in _BASELINES:
         return _BASELINES[spec.method]()
     if is_third_party(spec.method):
-        made = third_party.make(spec.method, spec.params, random_state=spec.seed)
-        return made if spec.solver == "coded" else third_party.ThirdPartyMap(made)
+        transformer = third_party.make(spec.method, spec.params, random_state=spec.seed)
+        return transformer if spec.solver == "coded" else third_party.ThirdPartyMap(transformer)
     return make_map(spec.method, spec.kernel, spec.params, random_state=spec.seed)
 
 

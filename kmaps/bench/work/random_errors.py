@@ -44,8 +44,8 @@ def random_errors(
     radial = isinstance(feature_map, RadialMap)
     if not (radial or kernel == "rbf" or kernel.startswith("exp-")):
         raise ConfigError(f"kernel {kernel!r}: expected rbf or an exp- kernel")
-    whole = []
-    random = []
+    whole_rms = []  # of the errors of each draw, and of the random part of them
+    random_rms = []
     largest = 0.0
     for draw in draws:
         fitted = clone(feature_map).set_params(random_state=draw).fit(x_train)
@@ -56,13 +56,13 @@ def random_errors(
             limit = _radial(fitted, embedded[0], embedded[1], "rbf")
         product = fitted.transform(x_test) @ fitted.transform(x_train).T
         largest = max(largest, float(np.abs(product - exact).max()))
-        whole.append(_rms(product - exact))
-        random.append(_rms(product - limit))
+        whole_rms.append(_rms(product - exact))
+        random_rms.append(_rms(product - limit))
     return {
         "linf": largest,
-        "rms": _rms(np.array(whole)),
+        "rms": _rms(np.array(whole_rms)),
         "additive_rms": _rms(limit - exact),
-        "random_rms": _rms(np.array(random)),
+        "random_rms": _rms(np.array(random_rms)),
         "dim": 2 * fitted.n_frequencies,
     }
 

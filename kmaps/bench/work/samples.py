@@ -73,8 +73,7 @@ def load_split(
     if isinstance(dataset, TableDataset):
         x = _normalized(dataset.X[rows], n, normalize)
         y = dataset.y[rows]
-        about = 0, dataset.class_names, _clusters(dataset, rows[:n])
-        return Split(x[:n], y[:n], x[n:], y[n:], *about)
+        return _split(dataset, rows, x, y, n)
     if feature is None:
         raise ValueError("images need features: got none")
     bad: list[int] = []
@@ -94,8 +93,28 @@ def load_split(
         rows = rows[good]
         n = int(good[:n].sum())
     y = dataset.y[rows]
-    about = len(bad), tuple(dataset.class_names), _clusters(dataset, rows[:n])
-    return Split(x[:n], y[:n], x[n:], y[n:], *about)
+    return _split(dataset, rows, x, y, n, n_skipped=len(bad))
+
+
+def _split(
+    dataset: Dataset | TableDataset,
+    rows: NDArray[np.intp],
+    x: Matrix,
+    y: NDArray[np.int64],
+    n_train: int,
+    n_skipped: int = 0,
+) -> Split:
+    """Return the split of the samples ``rows`` of a dataset, the first ``n_train`` to train on."""
+    clusters = dataset.clusters
+    return Split(
+        x_train=x[:n_train],
+        y_train=y[:n_train],
+        x_test=x[n_train:],
+        y_test=y[n_train:],
+        n_skipped=n_skipped,
+        class_names=tuple(dataset.class_names),
+        groups_train=None if clusters is None else clusters[rows[:n_train]],
+    )
 
 
 def _normalized(x: Matrix, n_train: int, normalize: str) -> Matrix:
@@ -112,10 +131,6 @@ def _normalized(x: Matrix, n_train: int, normalize: str) -> Matrix:
     return MinMaxScaler(clip=True).fit(x[:n_train]).transform(x)
 
 
-def _clusters(dataset: Dataset | TableDataset, rows: NDArray[np.intp]) -> NDArray[np.str_] | None:
-    return None if dataset.clusters is None else dataset.clusters[rows]
-
-
 def fill_cache(
     splits: Iterable[tuple[Feature, Protocol, int]],
     dataset: Dataset,
@@ -124,15 +139,23 @@ def fill_cache(
     progress: Report | None,
 ) -> None:
     """Extract the features of some splits, so that measuring them only reads."""
-    how: Any = {"cache": features_cache(), "progress": progress, "skip_bad": skip_bad}
+
     done = set()
     for feature, protocol, split in splits:
         train, _ = draw_split(dataset, protocol, split)
         # Features that learn nothing are the same for every split.
-        what = train.tobytes() if feature.learns else None
-        if what not in done:
-            done.add(what)
-            Extractor(dataset, feature, train=train, **how).fill_cache()
+        learned_from = train.tobytes() if feature.learns else None
+        if learned_from not in done:
+            done.add(learned_from)
+            extractor = Extractor(
+                dataset,
+                feature,
+                train=train,
+                cache=features_cache(),
+                progress=progress,
+                skip_bad=skip_bad,
+            )
+            extractor.fill_cache()
 
 
 def features_cache() -> Path:

@@ -78,11 +78,15 @@ def coded_storage(model: "CodedSVC", n_train: int) -> dict[str, Any]:
     as they are listed in memory, whichever is smaller; the tables are levels, ranges and the
     weights' functions, as in the file; the model has weights, intercepts and calibration.
     """
-    held = model.model_
-    n_codes = held.levels.shape[1] if held.cells is None else int(held.cells.max()) + 1
+    coded_model = model.model_
+    n_codes = (
+        coded_model.levels.shape[1]
+        if coded_model.cells is None
+        else int(coded_model.cells.max()) + 1
+    )
     stored = _held_codes((n_train, model.n_features_in_), n_codes, model.codes_bytes_)
-    weights = sum(array.nbytes for name, array in held.arrays.items() if name in _WEIGHTS)
-    return counted(stored, None, held.nbytes - weights, weights)
+    weights = sum(array.nbytes for name, array in coded_model.arrays.items() if name in _WEIGHTS)
+    return counted(stored, None, coded_model.nbytes - weights, weights)
 
 
 def support_storage(sizes: dict[str, Any], model: "KernelSVC") -> dict[str, Any]:

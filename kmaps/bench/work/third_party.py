@@ -82,10 +82,10 @@ def fit(model: Any, X: Any, y: NDArray, params: Mapping[str, Any]) -> None:
         model.fit(X, y)
         return
     order = stratified_order(y, 0)
-    held = np.sort(order[::10])
+    held_out = np.sort(order[::10])
     rest = np.sort(np.delete(order, np.s_[::10]))
     with catch_warnings(action="ignore"):  # versions differ in how they call the rows
-        model.fit(X[rest], y[rest], eval_set=[(X[held], y[held])])
+        model.fit(X[rest], y[rest], eval_set=[(X[held_out], y[held_out])])
 
 
 def problems(
@@ -104,14 +104,14 @@ def problems(
             for name in odd
         ]
     try:
-        made = make(estimator, params)
+        instance = make(estimator, params)
     except Exception as error:
         return [f"estimator {estimator}: cannot be made: {_text(error)}"]
-    missing = _missing(estimator, made, solver)
+    missing = _missing(estimator, instance, solver)
     if missing:
         return missing
     try:
-        pickled_bytes(made)
+        pickled_bytes(instance)
     except InputError as error:
         return [f"estimator {estimator}: {error}"]
     return []
@@ -121,10 +121,10 @@ def _text(error: Exception) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())
 
 
-def _missing(estimator: str, made: Any, solver: str) -> list[str]:
+def _missing(estimator: str, instance: Any, solver: str) -> list[str]:
     """Return which methods an estimator lacks, or that its ``fit`` takes no labels."""
     needed = METHODS.get(solver, ("fit", "transform"))
-    lacking = [name for name in needed if not callable(getattr(made, name, None))]
+    lacking = [name for name in needed if not callable(getattr(instance, name, None))]
     if lacking:
         uses = "a row of maps fits and transforms"
         if solver == BY_ITSELF:
@@ -135,7 +135,7 @@ def _missing(estimator: str, made: Any, solver: str) -> list[str]:
             )
         return [f"estimator {estimator}: it has no {lacking[0]!r}; {uses}"]
     try:
-        inspect.signature(made.fit).bind(None, None)
+        inspect.signature(instance.fit).bind(None, None)
     except TypeError:
         return [f"estimator {estimator}: its 'fit' does not take samples and labels, (X, y)"]
     return []

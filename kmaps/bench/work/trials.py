@@ -117,9 +117,9 @@ class Trials:
         measured = []
         for y_train, y_test in tasks.labels:
             model = KernelSVC(kernel, C, solver="libsvm").fit(tasks.x_train, y_train)
-            took = model.timings_
-            timing.note(encode_s=took["gram_s"], convert_s=took["convert_s"])
-            timing.note(train_s=took["train_s"])
+            timings = model.timings_
+            timing.note(encode_s=timings["gram_s"], convert_s=timings["convert_s"])
+            timing.note(train_s=timings["train_s"])
             quality, predicted = _score(tasks, model, lambda rows: rows, y_test, timing)
             measured.append(({**quality, "model_bytes": model.model_bytes_}, predicted))
         columns, predicted = _mean(measured)
@@ -209,8 +209,8 @@ class Trials:
             chosen_map, choice_s = timing.seconds(
                 lambda: resample(draw.map, x_train, y_train, keep)
             )
-        made = LEARNERS["dense"](C)
-        model, train_s = timing.seconds(lambda: made.fit(chosen_map.transform(x_train), y_train))
+        dense = LEARNERS["dense"](C)
+        model, train_s = timing.seconds(lambda: dense.fit(chosen_map.transform(x_train), y_train))
         return chosen_map, model, pilot_s + choice_s + train_s
 
     def _drawn(self, feature_map: Any, timing: Timing) -> Draw:

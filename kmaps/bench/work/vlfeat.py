@@ -109,8 +109,8 @@ class VLFeatMap(TransformerMixin, BaseEstimator):
         kernel = _KERNELS[self.kernel]
         window = _WINDOWS[self.window]
         period = -1.0 if self.period is None else self.period
-        made = library.vl_homogeneouskernelmap_new
-        state = made(kernel, self.gamma, self.order, period, window)
+        make_state = library.vl_homogeneouskernelmap_new
+        state = make_state(kernel, self.gamma, self.order, period, window)
         outputs = np.empty((values.size, 2 * self.order + 1), dtype=np.float32)
         try:
             _expand(library.vl_homogeneouskernelmap_evaluate_f, state, values, outputs)

@@ -23,8 +23,8 @@ class VLFeatTable(TransformerMixin, BaseEstimator):
         """Tabulate the homogeneous map."""
         parts = 8 + 8 * self.order
         self.nodes_ = np.outer(2.0 ** np.arange(-20, 9), 1 + np.arange(parts) / parts).ravel()
-        made = HomogeneousMap(self.kernel, order=self.order, period=None)
-        self.table_ = made.fit_transform(self.nodes_[:, None])
+        exact_map = HomogeneousMap(self.kernel, order=self.order, period=None)
+        self.table_ = exact_map.fit_transform(self.nodes_[:, None])
         return self
 
     def transform(self, X: Any) -> Any:

@@ -134,14 +134,14 @@ def _judge(
     right = np.zeros(len(detections.scores), bool)
     if len(boxes):
         shared = overlaps(detections.boxes, boxes)
-        taken = np.zeros(len(boxes), bool)
+        is_detected = np.zeros(len(boxes), bool)
         for i in np.argsort(-detections.scores, kind="stable"):
             nearest = shared[i].argmax()
             if shared[i, nearest] < OVERLAP:
                 continue
             counted[i] = not difficult[nearest]
-            right[i] = counted[i] and not taken[nearest]
-            taken[nearest] = True
+            right[i] = counted[i] and not is_detected[nearest]
+            is_detected[nearest] = True
     return counted, right
 
 
@@ -167,7 +167,7 @@ def training_windows(
         candidates = windows.of(image.shape)
         shared = overlaps(candidates, np.concatenate([boxes for boxes, _ in of_class]))
         beside = candidates[(shared <= 0.3).all(axis=1)]
-        drawn = rng.choice(len(beside), min(per_scene, len(beside)), replace=False)
+        chosen = rng.choice(len(beside), min(per_scene, len(beside)), replace=False)
         wanted = [
             _inside(boxes[~difficult], image.shape, feature.smallest)
             for boxes, difficult in of_class
@@ -176,11 +176,11 @@ def training_windows(
         objects = np.concatenate(wanted)
         mirrored = objects.copy()
         mirrored[:, [0, 2]] = image.shape[1] - objects[:, [2, 0]]
-        here = np.concatenate([beside[np.sort(drawn)], objects])
+        here = np.concatenate([beside[np.sort(chosen)], objects])
         flipped = np.ascontiguousarray(image[:, ::-1])
         vectors.append(describe_windows(feature, image, here))
         vectors.append(describe_windows(feature, flipped, mirrored))
-        labels += [np.zeros(len(drawn), np.int64), own, own]
+        labels += [np.zeros(len(chosen), np.int64), own, own]
     X = np.concatenate(vectors)
     y = np.concatenate(labels)
     for label, name in enumerate(names, 1):

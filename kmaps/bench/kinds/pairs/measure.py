@@ -148,9 +148,9 @@ class PairsKind(SampledKind):
         n_features = shared.x_train.shape[1]
         if columns is not None and columns > n_features:
             raise ConfigError(f"columns: {columns}, but X has {n_features} features; choose fewer")
-        drawn = drawn_columns(n_features, columns, cell.split)
+        features = drawn_columns(n_features, columns, cell.split)
         make = partial(make_map, cell.row.method, params=params)
-        samples = shared.x_train[:, drawn], shared.x_test[:, drawn]
+        samples = shared.x_train[:, features], shared.x_test[:, features]
         errors = pair_errors(make, cell.kernel, options["sigma"], *samples)
         columns = {name: errors[name] for name in self.shown.fills if name in errors}
         return Measured({**columns, **shared.sizes})

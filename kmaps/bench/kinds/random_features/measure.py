@@ -52,11 +52,11 @@ class RandomFeaturesKind(SampledKind):
         """Measure one cell, on what :meth:`set_up` returned for its batch."""
         from kmaps.bench.work.random_errors import random_errors
 
-        made = make_map(cell.row.method, cell.kernel, cell.row.all_params)
+        feature_map = make_map(cell.row.method, cell.kernel, cell.row.all_params)
         n = cell.options["draws"]
         first = n * (cell.split or 0)
         draws = range(first, first + n)  # every split has other draws
-        errors = random_errors(made, cell.kernel, shared.x_train, shared.x_test, draws)
+        errors = random_errors(feature_map, cell.kernel, shared.x_train, shared.x_test, draws)
         return Measured({**errors, **shared.sizes})
 
 

@@ -41,13 +41,13 @@ class ScalingKind(ClassificationKind):
 
     def cells(self, experiment: Scaling) -> list[Cell]:
         """Return the cells of an experiment in the order they run."""
-        whole = super().cells(experiment)
+        cells = super().cells(experiment)
         return [
             replace(
                 cell, row=replace(cell.row, size=size), protocol={"official": True, "train": size}
             )
             for size in experiment.sizes
-            for cell in whole
+            for cell in cells
             if size <= experiment.limits.get(cell.row.method, size)
         ]
 

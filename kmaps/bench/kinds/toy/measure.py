@@ -57,9 +57,9 @@ class ToyKind(Kind):
         """Measure one cell, on what :meth:`set_up` returned for its batch."""
         from kmaps.bench.work.toy import fit_toy
 
-        made = make_map(cell.row.method, cell.kernel, cell.row.all_params)
+        feature_map = make_map(cell.row.method, cell.kernel, cell.row.all_params)
         with timing.timed("train_s"):
-            columns, arrays = fit_toy(made, **cell.options)
+            columns, arrays = fit_toy(feature_map, **cell.options)
         return Measured(columns, arrays)
 
 

@@ -125,7 +125,7 @@ class TradeOffKind(SampledKind):
             for row in experiment.exact
             for C in listed(row.C)
         ]
-        drawn = [
+        cells_of_draws = [
             Cell(
                 **shared,
                 row=Row(entry["map"], params, learner=learner),
@@ -139,7 +139,7 @@ class TradeOffKind(SampledKind):
             for row in experiment.learners
             for learner in row.settings
         ]
-        return exact + drawn
+        return exact + cells_of_draws
 
     def with_C(self, cell: Cell, C: float | None, searched: dict[str, Any] | None = None) -> Cell:
         """Return a cell that is measured with a given C and search, and chooses none."""
@@ -216,8 +216,8 @@ def _try(cell: Cell, trials: Any, C: float, timing: Timing) -> Any:
 
 
 def _map_of(cell: Cell) -> Any:
-    made = make_map(cell.row.method, cell.kernel, cell.row.all_params)
-    return made.set_params(random_state=cell.draw)
+    feature_map = make_map(cell.row.method, cell.kernel, cell.row.all_params)
+    return feature_map.set_params(random_state=cell.draw)
 
 
 KIND = TradeOffKind()

@@ -32,8 +32,8 @@ class TradeOffShown(Shown):
         """Return the sections of a page that only this kind has."""
         several = len({record["split"] for record in records}) > 1
         over = "splits, each with a draw of its own" if several else "draws"
-        said = Text(f"Mean ± std over the {over}.")
-        return [Section("Trade-off", [said, tradeoff_table(records)])]
+        text = Text(f"Mean ± std over the {over}.")
+        return [Section("Trade-off", [text, tradeoff_table(records)])]
 
 
 SHOWN = TradeOffShown()
