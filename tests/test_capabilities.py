@@ -14,12 +14,12 @@ from kmaps.svm.coded.training import _codebook, learns
 
 X = np.random.default_rng(0).random((30, 2)).astype(np.float32)
 LEVELS = np.linspace(0.1, 0.9, 5)
+SMALL = {"lowdim-joint": {"dim": 4, "sigma": 0.5, "levels": 4}}  # a larger one takes seconds
 
 
 @cache
 def fitted(name):
-    small = {"dim": 2} if name == "lowdim-joint" else {}  # a larger one takes a minute
-    return maps.MAPS[name](**small).fit(X)
+    return maps.MAPS[name](**SMALL.get(name, {})).fit(X)
 
 
 every_map = pytest.mark.parametrize("name", maps.MAPS)
@@ -87,8 +87,7 @@ def test_sparse_input_is_taken_when_a_map_says_so(name):
 @pytest.mark.filterwarnings("ignore:.*outside")  # of the range of the other samples
 @every_map
 def test_a_map_says_whether_it_learns_from_data(name):
-    small = {"dim": 2} if name == "lowdim-joint" else {}
-    other = maps.MAPS[name](**small)
+    other = maps.MAPS[name](**SMALL.get(name, {}))
     other.fit(X[:20] ** 2 if other.learns_from_data else X[:1])
     one, two = (feature_map.transform(X) for feature_map in (fitted(name), other))
     same = one.shape == two.shape and abs(one - two).max() == 0

@@ -146,14 +146,19 @@ def test_all_collections_give_the_same_machine(client, data):
 
 
 @pytest.mark.parametrize(
-    "model",
+    ("model", "form"),
     [
-        LandmarkSVC(n_landmarks=40, C="auto", class_weight="balanced", probability=True),
-        LandmarkSVC("rbf", 40, C=30.0, sigma=None, multiclass="ovo", random_state=3),
-        RandomFeatureSVC("exp-js", 60, loss="squared_hinge", sigma=0.7),
+        (
+            LandmarkSVC(n_landmarks=40, C="auto", class_weight="balanced", probability=True),
+            csr_matrix,
+        ),
+        (
+            LandmarkSVC("rbf", 40, C=30.0, sigma=None, multiclass="ovo", random_state=3),
+            np.asarray,
+        ),
+        (RandomFeatureSVC("exp-js", 60, loss="squared_hinge", sigma=0.7), np.asarray),
     ],
 )
-@pytest.mark.parametrize("form", [np.asarray, csr_matrix])
 def test_a_model_on_a_map_is_the_one_in_memory(client, data, model, form):
     """The first block lacks classes, the second one rows."""
     X, y = data[0][:300], np.where(np.arange(300) < 100, "a", np.where(data[1][:300], "b", "c"))

@@ -12,7 +12,7 @@ from kmaps.dask.team import DaskTeam
 THREADS = {"processes": False, "dashboard_address": ":0"}
 
 
-def overlapping(n=4000, d=6):
+def overlapping(n=1600, d=6):
     rng = np.random.default_rng(0)
     y = rng.integers(0, 3, n)
     return rng.poisson(2 + 0.4 * y[:, None] * (np.arange(d) % 2), (n, d)).astype(np.float32), y
@@ -33,7 +33,7 @@ def test_the_model_is_that_of_one_process_on_any_number_of_workers(monkeypatch, 
             Client(cluster, set_as_default=False) as client,
         ):
             there = BlockwiseSVC("chi2", **options, n_blocks=4, client=client)
-            models.append(there.fit(da.from_array(X, (500, 6)), da.from_array(y, 500)))
+            models.append(there.fit(da.from_array(X, (200, 6)), da.from_array(y, 200)))
     assert (models[0].model_.weights == models[1].model_.weights).all()
     assert models[0].duality_gap_.max() <= 1e-4
     np.testing.assert_allclose(models[0].objective_, here.objective_, rtol=2e-4)

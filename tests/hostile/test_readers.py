@@ -15,7 +15,7 @@ from tests.hostile.damage import damaged
 from tests.hostile.readers import formats
 
 pytestmark = pytest.mark.filterwarnings("ignore")
-INPUTS = int(os.environ.get("KMAPS_SOAK_INPUTS", "2000"))
+INPUTS = int(os.environ.get("KMAPS_SOAK_INPUTS", "600"))
 SHARE = 50_000
 """Inputs of a test: processes that take tests in turn end together."""
 SEED = int(os.environ.get("KMAPS_SOAK_SEED", "0"))

@@ -25,8 +25,9 @@ every_choice = pytest.mark.parametrize("choice", EVERY, ids=str)
 
 
 @every_choice
-@pytest.mark.parametrize("k", [1, 2, 3])
-@pytest.mark.parametrize("kernel", [*KERNELS, gauss])
+@pytest.mark.parametrize(
+    ("kernel", "k"), [*((kernel, 2) for kernel in (*KERNELS, gauss)), ("chi2", 1), ("js", 3)]
+)
 def test_inner_products_are_the_mean_kernel_of_the_nearest(choice, k, kernel):
     feature_map = AnchorMap(kernel, n_neighbors=k, energy=1.0, **choice).fit(X)
     Z = feature_map.transform(X)

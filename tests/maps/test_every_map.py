@@ -42,7 +42,6 @@ ENDED = [*UNSIGNED[:2], *UNSIGNED[3:], *SIGNED[-4:]]  # they clamp to the range 
 FITTING = [  # a class for each `fit`, of additive maps one that refuses negative values too
     HomogeneousMap(),
     ExactMap(n_levels=16),
-    LowDimMap(),
     ProductMap(HomogeneousMap(order=0)),
     RandomFourierMap(n_frequencies=20),
     SignCauchyMap(n_projections=50),

@@ -56,11 +56,11 @@ def test_meets_table_1_of_the_paper(kernel, dim, optimal):
 
 
 CASES = [
-    ({"kernel": "chi2", "dim": 7, "optimal": False}, np.log(255)),
-    ({"kernel": "intersection", "dim": 6, "error": "signature"}, np.log(255)),
+    ({"kernel": "chi2", "dim": 5, "optimal": False}, np.log(255)),
+    ({"kernel": "intersection", "dim": 4, "error": "signature"}, np.log(255)),
     ({"kernel": "chi2", "dim": 5, "error": "relative", "ratio": 100.0}, np.log(100)),
     ({"kernel": "laplace", "dim": 7, "low": 1.0, "high": 3.0}, 2.0),
-    ({"kernel": "rbf", "dim": 9, **RBF}, np.pi),
+    ({"kernel": "rbf", "dim": 7, **RBF}, np.pi),
 ]
 
 

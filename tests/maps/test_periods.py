@@ -19,7 +19,7 @@ from kmaps.maps.signatures import default_period
 TEXT = resources.files("kmaps.maps").joinpath("periods.csv").read_text("utf-8")
 TABLE = list(csv.DictReader(TEXT.splitlines()))
 BYTES = np.arange(256.0)[:, None]
-SOME = TABLE[::5]
+SOME = TABLE[::7]
 ids = [f"{row['kernel']} {row['window']} {row['order']}" for row in SOME]
 
 
@@ -74,11 +74,11 @@ def test_errors_are_those_of_the_map(row):
 FREE = [row for row in TABLE if not row["limited_by"] and int(row["order"]) < 8]
 
 
-@pytest.mark.parametrize("row", FREE[::2], ids=lambda row: f"{row['kernel']} {row['order']}")
+@pytest.mark.parametrize("row", FREE[::3], ids=lambda row: f"{row['kernel']} {row['order']}")
 def test_where_no_rows_object_the_period_has_the_least_error(row):
     period = float(row["period"])
     least = rms(row, period)
-    others = [*np.arange(1.0, 45.0, 0.5), period - 0.02, period + 0.02]
+    others = [*np.arange(1.0, 45.0, 1.0), period - 0.02, period + 0.02]
     assert all(rms(row, other) >= least * (1 - 1e-9) for other in others)
 
 

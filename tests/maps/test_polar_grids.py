@@ -7,7 +7,7 @@ from kmaps.maps.lowdim import box
 from kmaps.maps.lowdim.box import polar_pool
 from kmaps.maps.lowdim.target import box_target
 
-BOX = {"low": 0.0, "high": 1.0, "sigma": 0.4, "levels": 8}
+BOX = {"low": 0.0, "high": 1.0, "sigma": 0.4, "levels": 5}
 POINTS = np.array([[0.0, 0.0], [1.0, 1.0]])
 
 
@@ -26,6 +26,6 @@ def test_a_grid_is_turned_and_scaled():
 def test_each_grid_is_another_and_the_first_is_the_papers(monkeypatch):
     tried = []
     monkeypatch.setattr(box, "polar_pool", lambda t, *how: tried.append(how) or polar_pool(t, *how))
-    MultiLowDimMap(dim=9, method="proj", n_grids=3, **BOX).fit(POINTS)
+    MultiLowDimMap(dim=5, method="proj", n_grids=3, **BOX).fit(POINTS)
     assert tried[0] == (0.0, box.POLAR_RADIUS)
     assert len(tried) == len(set(tried)) == 3

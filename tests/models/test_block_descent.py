@@ -27,7 +27,7 @@ def stored(monkeypatch):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_row_times_an_upper_triangle_depends_on_that_row_alone(dtype):
-    B = np.triu(RNG.normal(size=(2 * STRIP, 2 * STRIP))).astype(dtype)
+    B = np.asfortranarray(np.triu(RNG.normal(size=(2 * STRIP, 2 * STRIP))), dtype)
     rows = RNG.normal(size=(9, len(B))).astype(dtype)
     found = upper_product(rows, B)
     assert found.dtype == dtype

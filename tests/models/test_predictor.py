@@ -26,7 +26,7 @@ KINDS = {
     "exact": (kmaps.CodedSVC(), X, Y),
     "named": (kmaps.CodedSVC("js"), pd.DataFrame(X, columns=list("abcdefg")), Y),
     "few": (kmaps.CodedSVC(bias=0.0), FEW, WORDS),
-    "wide": (kmaps.CodedSVC("intersection"), WIDE, Y),
+    "wide": (kmaps.CodedSVC("js"), WIDE, Y),
     "float64": (kmaps.CodedSVC("hellinger"), X.astype(np.float64), Y),
     "bytes": (kmaps.CodedSVC(), CODES, Y),
     "map": (

@@ -1,6 +1,7 @@
 """Model files: what comes back, and what is refused."""
 
 import json
+import shutil
 
 import numpy as np
 import pytest
@@ -74,10 +75,10 @@ def rewrite(path, **changes):
     np.savez(path, **{name: array for name, array in arrays.items() if array is not None})
 
 
-@pytest.fixture
-def saved(samples, tmp_path):
+@pytest.fixture(scope="module")
+def every_array(samples, tmp_path_factory):
     """A model that has every array: 3 classes, 7 features, tables of 9 anchors, log-odds."""
-    path = tmp_path / "model.npz"
+    path = tmp_path_factory.mktemp("every-array") / "model.npz"
     feature_map = KINDS["anchors of each feature"]["map"]
     CodedSVC(feature_map, calibrate=True, probability="sigmoid").fit(*samples).save(path)
     with np.load(path) as file:
@@ -86,6 +87,13 @@ def saved(samples, tmp_path):
     assert (arrays["cells"].shape, arrays["cells"].max()) == ((7, 256), 8)
     assert arrays["ends"].shape == (2, 7)
     return path, arrays
+
+
+@pytest.fixture
+def saved(every_array, tmp_path):
+    """A copy of its file, and the arrays in it."""
+    path, arrays = every_array
+    return shutil.copy(path, tmp_path / "model.npz"), dict(arrays)
 
 
 def with_one(place, value):

@@ -40,8 +40,7 @@ def roughness(model, feature):
     return float(lengths @ (matrix @ found.values[:, 0]) ** 2)
 
 
-@pytest.mark.parametrize("loss", ["hinge", "logistic"])
-@pytest.mark.parametrize("form", ["low-rank", "full"])
+@pytest.mark.parametrize(("form", "loss"), [("low-rank", "hinge"), ("full", "logistic")])
 def test_other_losses_have_the_optimum_of_the_kernel_that_a_price_makes(waves, loss, form):
     """|w|² plus the price of curvature is the norm of another kernel, for general solvers."""
     codes, y = waves
