@@ -10,6 +10,7 @@ from kmaps import GeneralizedRBFMap, RandomFeatureSVC
 from kmaps._loops.outputs import STRIP, descend_rows, upper_product
 from kmaps.errors import InputError
 from kmaps.models import mapped_rows
+from kmaps.models.block_descent import _creeps
 from tests.oracles import machines
 
 RNG = np.random.default_rng(0)
@@ -78,7 +79,17 @@ def test_the_model_solves_the_quadratic_programme(stored, loss):
     square = (model.map_coef_**2).sum() + model.intercept_[0] ** 2
     primal = square / 2 + 0.5 * (short if loss == "hinge" else short**2).sum()
     assert model.duality_gap_[0] <= 1e-3
+    assert model.n_iter_[0] < model.max_iter
     assert -1e-5 < primal / dual - 1 < 1e-3
+
+
+def test_descent_creeps_when_the_passes_that_are_left_take_longer_than_newtons_method():
+    gaps = [1.0, 0.1, 0.01, 1e-3]  # a tenth each pass, so that one pass is left to 1e-4
+    assert _creeps(gaps, 1e-4, 0.9)
+    assert not _creeps(gaps, 1e-4, 1.1)
+    assert not _creeps([1.0], 1e-4, 0.0)
+    assert _creeps([1.0, 1.0, 1.0], 1e-4, 2.5)
+    assert not _creeps([1.0, 1.0, 1.0], 1e-4, 3.5)
 
 
 def test_outputs_in_a_file(stored, monkeypatch):
@@ -90,6 +101,8 @@ def test_outputs_in_a_file(stored, monkeypatch):
             places, parts = map(np.concatenate, zip(*rows.chunks(random), strict=True))
             np.testing.assert_allclose(parts, expected[places], atol=1e-6)
             assert (sorted(places) if random else places.tolist()) == list(range(len(expected)))
+    with pytest.raises(InputError, match="no samples"):
+        mapped_rows.map_rows(random_map, X, list)
     full = Mock(write=Mock(side_effect=OSError(28, "No space left on device")))
     monkeypatch.setattr("kmaps.models.mapped_rows.TemporaryFile", lambda: full)
     with pytest.raises(InputError, match=r"^outputs in \S+: .*No space left on device: set TMPDIR"):

@@ -54,6 +54,7 @@ def test_the_same_machine_on_any_number_of_threads(Cs):
     alone = CodedSVC(C=one.C_).fit(X, Y)
     for model in (several, one):
         np.testing.assert_array_equal(model.decision_function(X), alone.decision_function(X))
+        np.testing.assert_array_equal(model.feature_importances_, alone.importance_)
 
 
 def test_each_value_starts_where_the_one_before_stopped(monkeypatch):

@@ -15,6 +15,7 @@ from kmaps.gram_matrix import mean_squared_distance
 from kmaps.kernels import WIDTH_KERNELS
 from kmaps.models import describe_model
 from tests.models.test_files import assert_damaged, change
+from tests.samples import in_blocks
 
 RNG = np.random.default_rng(0)
 X = RNG.gamma(1.0, size=(150, 6)).astype(np.float32)
@@ -157,6 +158,12 @@ def test_a_file_has_the_very_scores(options, form, tmp_path):
     expected = ["LandmarkSVC", None, model.sigma_, 30]
     assert [found[k] for k in ("estimator", "levels", "sigma", "n_landmarks")] == expected
     assert found["C"] == (model.C_ if options.get("C") else 1.0)
+
+
+def test_rows_in_blocks_have_the_landmarks_of_a_sample_of_all():
+    rows = LandmarkSVC(**SMALL).prepare_rows(in_blocks(X))
+    whole = LandmarkMap(n_landmarks=30, sigma=1.0).fit(X)
+    np.testing.assert_array_equal(rows.map.landmarks_, whole.landmarks_)
 
 
 BROKEN = {

@@ -1,11 +1,14 @@
 """Newton's method on outputs, against LIBLINEAR's primal solver on the same outputs."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn.svm import LinearSVC
 
 from kmaps import LandmarkSVC, RandomFeatureSVC, threads
 from kmaps.models import mapped_rows
+from kmaps.models.output_design import OutputDesign
 from tests.oracles import machines
 
 
@@ -37,6 +40,19 @@ def test_objective_is_that_of_the_primal_solver(monkeypatch, model, stored):
     own = np.append(model.map_coef_[0], model.intercept_[0]).astype(np.float64)
     objective = machines.primal(own @ own, signs * (outputs @ own), 100 * weights, "squared_hinge")
     assert objective == pytest.approx(expected, rel=3e-6)
+
+
+def test_block_moments_are_the_diagonal_of_the_second_moments():
+    rng = np.random.default_rng(2)
+    outputs = rng.normal(size=(9, 4)).astype(np.float32)
+    rows = mapped_rows.MappedRows(SimpleNamespace(n_outputs_=4), None, outputs)
+    factors, places = rng.random(3), np.array([5, 0, 2])
+    design = OutputDesign(rows, np.arange(1, 8))
+    expected = outputs[places + 1].T * factors @ outputs[places + 1]
+    moments = design.second_moments(factors, places)
+    np.testing.assert_allclose(np.tril(moments[:4, :4]), np.tril(expected), rtol=1e-6)
+    diagonal = np.ravel(design.block_moments(factors, places))
+    np.testing.assert_allclose(diagonal[:4], np.diag(expected), rtol=1e-6)
 
 
 def test_the_hinge_is_certified_on_any_number_of_threads():

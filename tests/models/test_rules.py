@@ -62,8 +62,9 @@ OLD_NAMES = {
 @pytest.mark.parametrize("name", OLD_NAMES)
 def test_old_names_work_with_a_warning(name):
     old, new = OLD_NAMES[name]
-    with pytest.warns(DeprecationWarning, match=f"{name} is now"):
+    with pytest.warns(DeprecationWarning, match=f"{name} is now") as caught:
         found = CodedSVCCV(**old).fit(X, Y)
+    assert __file__ in {warning.filename for warning in caught}
     if new is None:
         rows = code_rows("chi2", lambda: [X])
         expected = choose_along_path(CodedSVC(), rows, Y, [0.1, 1.0], random_state=5)
