@@ -3,6 +3,7 @@
 import json
 from copy import deepcopy
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -33,9 +34,14 @@ def items_of(name, changed=None):
     return reported.reported(runs, claim_entries(runs), {name: correct_of(name, runs[name])})
 
 
+@cache
+def correct_on_record(name):
+    return read_correct(RESULTS / name, records()[name])
+
+
 def correct_of(name, held):
     """Return which test samples were right, fewer where an accuracy was made lower."""
-    found = dict(read_correct(RESULTS / name, records()[name]))
+    found = dict(correct_on_record(name))
     for cell in held:
         if cell["key"] in found:
             bits = found[cell["key"]].correct.copy()
