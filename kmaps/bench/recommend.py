@@ -300,8 +300,12 @@ def chosen_of(
 
 
 def _named_point(point: FrontPoint, record: Record) -> FrontPoint:
-    """Return the point of a model, of scikit-learn's with a name that says what it is."""
-    return replace(point, name=_NAMES_OF_RIVALS.get(record["method"], point.name))
+    """Return the point of a model, of scikit-learn's with a name that says what it is, which
+    figures show too."""
+    if not is_rival(record):
+        return point
+    name = _NAMES_OF_RIVALS[record["method"]]
+    return replace(point, name=name, brief=name)
 
 
 def is_rival(record: Record) -> bool:
