@@ -157,7 +157,7 @@ class RunningColumns:
             return
         if other.n_columns != self.n_columns:
             raise InputError(f"blocks have {self.n_columns} and {other.n_columns} features")
-        constants = [_constant(part.low, part.high) for part in (self, other)]
+        constants = [_constant(columns.low, columns.high) for columns in (self, other)]
         lows = self.low, other.low
         self.low = np.minimum(self.low, other.low)
         self.high = np.maximum(self.high, other.high)
