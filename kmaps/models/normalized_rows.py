@@ -62,9 +62,21 @@ class NormalizedRows:
             yield normalization.of(X)
 
     def sample(self) -> Any:
-        """Return some of the rows, drawn at random, normalised."""
+        """Return some of the rows, drawn at random, normalised.
+
+        Returns
+        -------
+        ndarray or CSR, shape (m, d)
+            The rows, in the units that the model is trained on.
+        """
         return self.normalization.of(self._source.sample())
 
     def labels(self) -> NDArray:
-        """Return the labels, once all rows were read."""
+        """Return the labels, once all rows were read.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+            A label for each row.
+        """
         return self._source.labels()
