@@ -53,7 +53,8 @@ def page(
             if suffix in (".html", ".pdf"):
                 picture = Picture(Path(folder, f"{name}.svg"), f"{name.capitalize()} as a figure")
                 DRAWN[name](evaluation, picture.path)
-                content = [picture, table]
+                has_counts = name == "confusion" and len(evaluation.labels) <= _WIDEST
+                content = [picture] if has_counts else [picture, table]  # counts are in the figure
             parts.append(Section(name.capitalize(), content))
         rows = [[name, value] for name, value in settings.items()]
         parts.append(Section("Settings", [Table(["setting", "value"], rows, texts=2)]))

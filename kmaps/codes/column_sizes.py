@@ -18,7 +18,10 @@ from kmaps.errors import ColumnNote
 from kmaps.matrices import AnyMatrix, read_only
 
 MOST_COLUMNS = 1000
-"""Columns of a table whose sizes are counted: levels of its own take memory for each column."""
+"""Columns of a table whose sizes are counted: the counts take 16 kB for each."""
+
+MOST_OWN = 200
+"""Columns that get levels of their own unasked: a kernel's tables take half a MB for each."""
 
 UNLIKE = 100
 """Columns whose sizes differ by more than this factor are of unlike units."""
@@ -173,13 +176,20 @@ def columns_of_few_levels(
     return columns[last_codes - first_codes + 1 < _FEWEST_LEVELS]
 
 
-def warn_of_unlike(smallest: int, largest: int, ratio: float) -> None:
-    """Say that each column gets levels of its own, and why."""
+def warn_of_unlike(smallest: int, largest: int, ratio: float, *, are_own: bool) -> None:
+    """Say whether each column gets levels of its own, and why."""
+    if are_own:
+        levels = "so each column has levels of its own (level_ranges='shared' shares them)"
+    else:
+        levels = (
+            f"but share their levels, since they are more than {MOST_OWN} (level_ranges='own' "
+            "gives each its own)"
+        )
     warnings.warn(
         ColumnNote(
-            f"the sizes of the columns differ by {ratio:,.0f} times ({{}}), so each column has "
-            "levels of its own (level_ranges='shared' shares them); the kernel still weighs "
-            "columns by their size: compare with columns scaled to 0 … 1 (normalize='min-max')",
+            f"the sizes of the columns differ by {ratio:,.0f} times ({{}}), {levels}; the kernel "
+            "weighs columns by their size: compare with columns scaled to 0 … 1 "
+            "(normalize='min-max')",
             [smallest, largest],
         ),
         stacklevel=2,

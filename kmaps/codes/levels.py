@@ -11,6 +11,7 @@ from kmaps.checks import MAX_LEVELS, refuse_not_finite
 from kmaps.codes.codebook import Codebook, pad_levels
 from kmaps.codes.column_sizes import (
     MOST_COLUMNS,
+    MOST_OWN,
     ColumnSizes,
     columns_of_few_levels,
     unlike_columns,
@@ -321,8 +322,11 @@ def choose_training_codebook(
         varies[list(unweighted)] = False
         unlike = unlike_columns(sizes, varies, columns.n_rows)
         if unlike is not None:
-            warn_of_unlike(*unlike)
-            book = Codebook(_own_roots(columns, n_levels), *value_ranges(columns, shared=False))
+            are_own = columns.n_columns <= MOST_OWN
+            warn_of_unlike(*unlike, are_own=are_own)
+            if are_own:
+                rows = _own_roots(columns, n_levels)
+                book = Codebook(rows, *value_ranges(columns, shared=False))
     few = columns_of_few_levels(sizes, book, columns.low, columns.high)
     few = np.setdiff1d(few, list(unweighted))
     if len(few):

@@ -45,6 +45,11 @@ def test_only_columns_of_unlike_units_get_levels_of_their_own():
     assert ratio(sparse) is None
     assert ratio(np.c_[breast_cancer[:, 0], np.full(569, 1e-6)]) is None  # constant
     assert Columns(np.ones((2, 1001))).sizes() is None
+    wide = np.random.default_rng(0).random((300, 201)) * np.logspace(0, 4, 201)
+    with pytest.warns(ColumnNote, match="more than 200"):
+        assert len(choose_training_codebook(Columns(wide), 256, "auto").levels) == 1
+    with pytest.warns(ColumnNote, match="its own"):
+        assert len(choose_training_codebook(Columns(wide[:, 1:]), 256, "auto").levels) == 200
 
 
 @pytest.mark.parametrize("ranges", ["auto", "shared", "own"])
