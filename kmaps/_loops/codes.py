@@ -55,36 +55,25 @@ N_DISTINCT = 4  # different values of a column that are noted
 
 
 @loop()
-def _count_size(value, j, counts, distinct):
-    if value == 0:
-        return
-    size = np.float32(abs(value))
-    counts[j, size.view(np.uint32) >> np.uint32(20)] += 1
-    for k in range(distinct.shape[1]):
-        if distinct[j, k] == value:
-            return
-        if np.isnan(distinct[j, k]):
-            distinct[j, k] = value
-            return
+def count_sizes(bits, counts, distinct):
+    """Count values of each column by size, in ``counts`` (m, N_SIZES), without zeros.
 
-
-@loop()
-def count_sizes(values, counts, distinct):
-    """Count the non-zero values (n, m) of each column by size, in ``counts`` (m, N_SIZES).
-
-    ``distinct`` (m, N_DISTINCT) gets the first different ones of each column; NaN is an empty
-    place.
+    ``bits`` (n, m) are the values, float32, as uint32. ``distinct`` (m, N_DISTINCT) gets those of
+    the first different ones of each column; 0 is an empty place.
     """
-    for i in range(values.shape[0]):
-        for j in range(values.shape[1]):
-            _count_size(values[i, j], j, counts, distinct)
-
-
-@loop()
-def count_stored_sizes(values, columns, counts, distinct):
-    """Count values (k,) of columns (k,) as `count_sizes` does."""
-    for k in range(len(values)):
-        _count_size(values[k], columns[k], counts, distinct)
+    for i in range(bits.shape[0]):
+        for j in range(bits.shape[1]):
+            size = bits[i, j] & uint32(0x7FFFFFFF)
+            if size == 0:
+                continue
+            counts[j, size >> uint32(20)] += uint32(1)
+            if distinct[j, N_DISTINCT - 1] == 0:
+                for k in range(N_DISTINCT):
+                    if distinct[j, k] == bits[i, j]:
+                        break
+                    if distinct[j, k] == 0:
+                        distinct[j, k] = bits[i, j]
+                        break
 
 
 def _at(numbers, j):

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from kmaps._loops.codes import N_DISTINCT, N_SIZES, count_sizes, count_stored_sizes
+from kmaps._loops.codes import N_DISTINCT, N_SIZES, count_sizes
 from kmaps.codes.codebook import Codebook
 from kmaps.errors import ColumnNote
-from kmaps.matrices import AnyMatrix, read_only
+from kmaps.matrices import AnyMatrix, read_only, row_blocks
 
 MOST_COLUMNS = 1000
 """Columns of a table whose sizes are counted: the counts take 16 kB for each."""
@@ -28,6 +28,7 @@ UNLIKE = 100
 
 _FILLED = 0.9  # of the rows in which a column is not zero, or more, for its size to count
 _SHARE = 0.99  # of a column's values that its size, a quantile, is not exceeded by
+_BLOCK_VALUES = 1 << 18  # values that are counted at a time
 _LAST_BIN = 2038  # the last but one of finite float32; beyond it all sizes count as the same
 _FEWEST_LEVELS = 4
 _FEWEST_VALUES = 100
@@ -44,23 +45,33 @@ class ColumnSizes:
 
     def __init__(self, n_columns: int) -> None:
         self._counts = np.zeros((n_columns, N_SIZES), np.int64)
-        self._distinct = np.full((n_columns, N_DISTINCT), np.nan)
+        self._distinct = np.zeros((n_columns, N_DISTINCT), np.uint32)  # bits of float32; 0: none
 
     def add(self, X: AnyMatrix) -> None:
         """Count the values of the next samples (n, d), dense or CSC, float32 or float64."""
         if issparse(X):
-            columns = np.repeat(np.arange(X.shape[1]), np.diff(X.indptr))
-            count_stored_sizes(read_only(X.data), columns, self._counts, self._distinct)
-        else:
-            count_sizes(read_only(X), self._counts, self._distinct)
+            for j in range(X.shape[1]):
+                self._count(X.data[X.indptr[j] : X.indptr[j + 1], None], slice(j, j + 1))
+            return
+        size = max(1, _BLOCK_VALUES // X.shape[1])
+        for rows in row_blocks(X, size):
+            self._count(rows, slice(None))
+
+    def _count(self, values: NDArray, columns: slice) -> None:
+        """Count dense values of some columns."""
+        with np.errstate(over="ignore"):  # values beyond float32 count as the largest ones
+            single = np.ascontiguousarray(values, np.float32)
+        count_sizes(
+            read_only(single.view(np.uint32)), self._counts[columns], self._distinct[columns]
+        )
 
     def merge(self, other: "ColumnSizes") -> None:
         """Add the counts of other samples of the same columns."""
         self._counts = self._counts + other._counts
         self._distinct = self._distinct.copy()
-        for j in np.flatnonzero(np.isnan(self._distinct).any(axis=1)):
+        for j in np.flatnonzero((self._distinct == 0).any(axis=1)):
             both = np.union1d(self._distinct[j], other._distinct[j])
-            both = both[~np.isnan(both)][:N_DISTINCT]
+            both = both[both > 0][:N_DISTINCT]
             self._distinct[j, : len(both)] = both
 
     def take(self, features: NDArray[np.intp]) -> "ColumnSizes":
@@ -78,7 +89,7 @@ class ColumnSizes:
     @property
     def many_values(self) -> NDArray[np.bool_]:
         """Whether each column has at least four different non-zero values, (d,)."""
-        return ~np.isnan(self._distinct).any(axis=1)
+        return (self._distinct > 0).all(axis=1)
 
     def quantile(self, share: float) -> NDArray[np.float64]:
         """Return the size that the share of each column's non-zero values does not exceed, (d,).

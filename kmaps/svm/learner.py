@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from kmaps.checks import check_choice, check_room
@@ -299,7 +299,16 @@ class ReducedClassifier(ClassifierMixin, Learner, metaclass=ABCMeta):
     def _check_labels(self, y: NDArray, sample_weight: ArrayLike | None) -> reduction.Labels:
         check_choice("multiclass", self.multiclass, REDUCTIONS)
         with input_errors():
-            check_classification_targets(y)
+            try:
+                check_classification_targets(y)
+            except ValueError:
+                if type_of_target(y) not in ("continuous", "continuous-multioutput"):
+                    raise
+                raise InputError(
+                    "y holds numbers with fractions, which are no classes (unknown label type: "
+                    "continuous): CodedSVR and CodedRidge predict numbers; round y, or turn it "
+                    "into text, if each number is a class"
+                ) from None
         self.classes_, codes = np.unique(y, return_inverse=True)
         refuse_one_class(self.classes_)
         weights = reduction.check_sample_weight(sample_weight, len(codes))

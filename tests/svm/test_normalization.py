@@ -85,3 +85,8 @@ def test_a_damaged_normalisation_is_refused(change):
     assert Normalization.from_json(json.loads(json.dumps(stored)), 3).of(X).max() == 1
     with pytest.raises(ValueError):
         Normalization.from_json(stored | change, 3)
+
+
+def test_numbers_with_fractions_are_refused_as_classes_and_name_the_regressors():
+    with pytest.raises(InputError, match="CodedSVR"):
+        CodedSVC().fit(X, np.linspace(0, 1, 60))
