@@ -476,6 +476,8 @@ def _summary(facts: dict[str, Any], target: str) -> str:
         mark = ""
         if tried["C"] == facts["C"] and len(facts["cv"]) > 1:
             mark = f", chosen{_reason(facts, tried)}"
+        if "missed_tol" in tried:
+            mark += ", not trained to the end (its duality gap is above tol)"
         score = f"{_score(tried)} in {facts['folds']}-fold cross-validation"
         lines.append(f"C = {tried['C']:g}: {score}{mark}")
     end = f"trained with C = {facts['C']:g} in {facts['train_s']:.1f} s"

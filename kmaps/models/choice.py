@@ -28,7 +28,8 @@ longer binds: no coefficient is as large as C allows, and every larger C gives t
 best value is chosen, which is then no edge. Below, it is ``"auto"``.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, log
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -36,6 +37,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from kmaps.checks import check_positive, check_whole, is_number
 from kmaps.errors import ConfigError, InputError
@@ -313,12 +315,16 @@ class Choice:
         label, for each value of the grid; with another ``score`` its mean.
     errors : tuple of float
         The standard error of each of ``accuracies`` over the samples.
+    missed : tuple of float, default=()
+        The values of the grid with a model whose relative duality gap was above its ``tol`` in the
+        end, so that its accuracy says little.
     """
 
     C: float
     grid: tuple[float, ...]
     accuracies: tuple[float, ...]
     errors: tuple[float, ...]
+    missed: tuple[float, ...] = ()
 
     @property
     def is_at_edge(self) -> bool:
@@ -388,8 +394,9 @@ def cross_validate(
     chosen = stratified_sample(y, samples, random_state)
     y = y[chosen]
     parts_of_y = splits(y, cv, None if groups is None else np.asarray(groups)[chosen])
-    scores = scores_along_c(prepare(chosen), C, y, parts_of_y, score, progress)
-    return choice_of(scores, rule_of(C))
+    predict = prepare(chosen)
+    scores = scores_along_c(predict, C, y, parts_of_y, score, progress)
+    return choice_of(scores, rule_of(C), predict.missed if isinstance(predict, Along) else ())
 
 
 def scores_along_c(
@@ -447,8 +454,10 @@ def unbound_from(scores: Scores, binding: set[float]) -> float:
     return min((value for value in scores if value > largest), default=inf)
 
 
-def choice_of(scores: Mapping[float, NDArray], rule: str | None) -> Choice:
-    """Return the choice from the scores of all samples.
+def choice_of(
+    scores: Mapping[float, NDArray], rule: str | None, missed: Collection[float] = ()
+) -> Choice:
+    """Return the choice from the scores of all samples; warn of one whose models missed ``tol``.
 
     Parameters
     ----------
@@ -456,6 +465,8 @@ def choice_of(scores: Mapping[float, NDArray], rule: str | None) -> Choice:
         The scores by C, as `scores_along_c` returns them.
     rule : str or None
         The rule by which the values were compared; None: they are a list.
+    missed : collection of float, optional
+        The values with a model that missed its ``tol``.
 
     Returns
     -------
@@ -464,11 +475,20 @@ def choice_of(scores: Mapping[float, NDArray], rule: str | None) -> Choice:
     """
     grid = tuple(sorted(scores))
     ascending = [scores[C] for C in grid]
+    chosen = decide(scores, rule).chosen
+    if chosen in missed:
+        warnings.warn(
+            f"C = {chosen:g} was chosen, but models that were compared with it missed tol: their "
+            "accuracies say little; raise max_iter or tol, or compare smaller values",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
     return Choice(
-        decide(scores, rule).chosen,
+        chosen,
         grid,
         tuple(float(np.mean(units)) for units in ascending),
         tuple(float(np.std(units, ddof=1) / len(units) ** 0.5) for units in ascending),
+        tuple(C for C in grid if C in missed),
     )
 
 
@@ -536,7 +556,7 @@ def _folds_of(groups: NDArray, folds: int) -> Places:
 
 def along_c(
     model: Any, X: Any, y: ArrayLike, output: Output = "predict", *, weights: NDArray | None = None
-) -> Predict:
+) -> "Along":
     """Return ``predict`` for :func:`cross_validate`: copies of a learner on one set of rows.
 
     A learner that has ``warm_start`` starts each model from the model of the C before, so that a
@@ -575,7 +595,7 @@ def along_c_precomputed(
     output: Output = "predict",
     *,
     weights: NDArray | None = None,
-) -> Predict:
+) -> "Along":
     """Return ``predict`` for :func:`cross_validate`: copies of a learner on one Gram matrix (n, n).
 
     What the model trains on is made of the matrix once, for all folds and values of C.
@@ -610,7 +630,8 @@ class Along:
     """``predict`` for :func:`cross_validate`, by copies of a learner.
 
     ``rows_of(train, test)`` returns the rows to train on and the others, ``binding`` has the values
-    of C that bound a coefficient of a model, as far as its learner can say.
+    of C that bound a coefficient of a model, as far as its learner can say, and ``missed`` those
+    with a model whose duality gap is above its ``tol``.
     """
 
     def __init__(
@@ -627,6 +648,7 @@ class Along:
         self.output = output
         self.weights = weights
         self.binding: set[float] = set()
+        self.missed: set[float] = set()
 
     def __call__(self, grid: Sequence[float], train: Places, test: Places) -> Iterator[NDArray]:
         """Train with each C in turn, and yield what each model says of the test samples."""
@@ -639,4 +661,7 @@ class Along:
             fitted = learner.set_params(C=C).fit(for_training, self.y[train], *weights)
             if not isinstance(fitted, Learner) or fitted.c_binds():
                 self.binding.add(C)
+            gaps = vars(fitted).get("duality_gap_")
+            if gaps is not None and (gaps > fitted.tol).any():
+                self.missed.add(C)
             yield getattr(fitted, self.output)(for_test)

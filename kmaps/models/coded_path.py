@@ -95,6 +95,7 @@ def choose_along_path(
     models = FoldModels(learner, rows.take(chosen), y, parts, weights[chosen])
     scores: dict[float, NDArray] = {}
     binding: set[float] = set()
+    missed: set[float] = set()
     rule = rules.rule_of(C)
     for values in rules.rounds(C, scores, unbound=lambda: rules.unbound_from(scores, binding)):
         total = len(scores) + len(values)
@@ -103,13 +104,15 @@ def choose_along_path(
                 predicted = models.predict(value)
             right = [y[test] == labels for (_, test), labels in zip(parts, predicted, strict=True)]
             scores[value] = np.concatenate(right)
+            if models.missed:
+                missed.add(value)
             if rule != rules.PLATEAU or _binds(models):
                 binding.add(value)
             progress(len(scores), total)
             largest = max(scores) == value
             if rule == rules.PATH and largest and rules.decide(scores, rule).has_fallen:
                 break
-    return rules.choice_of(scores, rule)
+    return rules.choice_of(scores, rule, missed)
 
 
 def _binds(models: FoldModels) -> bool:

@@ -86,7 +86,8 @@ def train_regression(
             choice = _choose_c(model, rows, y, costs, folds or FOLDS, seed)
             model.set_params(C=choice.C)
             compared = [
-                {"C": C, "r2": r2} for C, r2 in zip(choice.grid, choice.accuracies, strict=True)
+                {"C": C, "r2": r2} | ({"missed_tol": True} if C in choice.missed else {})
+                for C, r2 in zip(choice.grid, choice.accuracies, strict=True)
             ]
         else:
             model.set_params(C=costs[0])
@@ -133,14 +134,15 @@ def _choose_c(
     parts = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(folds)]
     variance = y.var() or 1.0
     learner = clone(model).set_params(tol=max(model.tol, FOLD_TOL))
+    predict = along_c(learner, rows, y)
     scores = scores_along_c(
-        along_c(learner, rows, y),
+        predict,
         costs,
         y,
         parts,
         lambda truth, predicted: 1 - (truth - predicted) ** 2 / variance,
     )
-    return choice_of(scores, rule_of(costs))
+    return choice_of(scores, rule_of(costs), predict.missed)
 
 
 def _r2(truth: NDArray, predicted: NDArray) -> float | None:

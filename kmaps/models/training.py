@@ -146,7 +146,8 @@ def training_facts(
     n_rows : int
         The number of rows that it was trained on.
     compared : list of dict
-        For each C compared, ``C`` and its held-out ``accuracy``; empty when none were compared.
+        For each C compared, ``C`` and its held-out ``accuracy``, and ``missed_tol`` where the gap
+        of a model stayed above its ``tol``; empty when none were compared.
     folds : int or None
         The number of folds in which they were compared; None: none were.
 
@@ -267,4 +268,7 @@ def _choose_c(
         )
     model.set_params(C=choice.C)
     tried = zip(choice.grid, choice.accuracies, strict=True)
-    return [{"C": C, "accuracy": accuracy} for C, accuracy in tried]
+    return [
+        {"C": C, "accuracy": accuracy} | ({"missed_tol": True} if C in choice.missed else {})
+        for C, accuracy in tried
+    ]

@@ -2,8 +2,12 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
-from kmaps.models.choice import POWERS_OF_C, decide
+from kmaps import CodedSVC
+from kmaps.models import choose_along_path, cross_validate
+from kmaps.models.choice import POWERS_OF_C, along_c, decide
+from kmaps.svm import code_samples
 
 START = POWERS_OF_C.first
 
@@ -181,3 +185,25 @@ def test_below_a_plateau_is_as_auto():
 
     scores, chosen, _ = settled(n_right)
     assert on_a_plateau(n_right) == (chosen, sorted(scores))
+
+
+@pytest.mark.parametrize("coded", [True, False])
+def test_a_value_whose_models_missed_tol_is_marked_and_not_chosen_in_silence(coded):
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 9, (200, 4)) / 8, rng.integers(0, 2, 200)
+    model = CodedSVC("chi2", max_iter=1, tol=1e-3)
+    rows = code_samples("chi2", X)
+
+    def chosen_value():
+        if coded:
+            return choose_along_path(model, rows, y, [1e-6, 1e6], cv=2)
+        return cross_validate(
+            lambda chosen: along_c(model, rows.take(chosen), y[chosen]), [1e6], y, cv=2
+        )
+
+    with pytest.warns(ConvergenceWarning) as caught:
+        choice = chosen_value()
+    assert 1e6 in choice.missed
+    told = [str(warning.message) for warning in caught if "was chosen" in str(warning.message)]
+    assert len(told) == (choice.C in choice.missed)
+    assert all("\n" not in message for message in told)

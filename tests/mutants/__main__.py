@@ -61,6 +61,14 @@ STRATA = (
         },
     ),
     Stratum(
+        "solvers by Newton's method",
+        40,
+        {
+            "kmaps.svm.newton kmaps.svm.coded.code_design": "tests.svm.coded.test_code_design "
+            "tests.models.test_output_design tests.dask.test_newton"
+        },
+    ),
+    Stratum(
         "maps",
         40,
         {
@@ -89,6 +97,26 @@ STRATA = (
 CERTIFY = {  # the functions of solvers that certify; what the others do, these find out
     "kmaps/svm/coded/descent.py": ["_certified", "solve"],
     "kmaps/svm/coded/rounds.py": ["_certified", "solve", "solve_in_blocks"],
+    "kmaps/svm/newton.py": [
+        "weights_of_duals",
+        "set_centres",
+        "objectives",
+        "plus",
+        "gap",
+        "run",
+        "_evaluate",
+        "_by_rows",
+        "_solved",
+    ],
+    "kmaps/svm/coded/code_design.py": [
+        "scores",
+        "weighted_sum",
+        "second_moments",
+        "block_moments",
+        "count_members",
+        "laid_out",
+        "independent_columns",
+    ],
     "kmaps/svm/losses.py": ["stated", "high", "ridge", "cost", "slope", "conjugate", "_short"],
     "kmaps/svm/grouplasso/problem.py": ["_gap", "group_lengths", "solve"],
 }

@@ -160,7 +160,14 @@ def _evaluate_coded(spec: ModelSpec, C: float, split: Split, timing: Timing) -> 
         predicted = model.predict(split.x_test)
     stored = coded_storage(model, len(split.y_train))
     memory = {"gram_bytes": 0, "copy_bytes": model.codes_bytes_}
-    return {"dim": split.x_train.shape[1], **stored, **memory}, predicted
+    columns = {"dim": split.x_train.shape[1], "gap": _largest_gap(model)}
+    return {**columns, **stored, **memory}, predicted
+
+
+def _largest_gap(model: Any) -> float | None:
+    """Return the largest relative duality gap of a fitted model, if it has them."""
+    gaps = vars(model).get("duality_gap_")
+    return None if gaps is None else float(np.max(gaps))
 
 
 def _evaluate_own(spec: ModelSpec, C: float, split: Split, timing: Timing) -> Evaluated:
@@ -172,7 +179,8 @@ def _evaluate_own(spec: ModelSpec, C: float, split: Split, timing: Timing) -> Ev
     with timing.timed("predict_s"):
         predicted = third_party.labels(model.predict(split.x_test), len(split.y_test), model)
     stored = third_party.third_party_storage(split.x_train, model)
-    return {"dim": split.x_train.shape[1], **stored}, predicted
+    columns = {"dim": split.x_train.shape[1], "gap": _largest_gap(model)}
+    return {**columns, **stored}, predicted
 
 
 def own(spec: ModelSpec, C: Any) -> Any:

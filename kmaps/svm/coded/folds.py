@@ -64,6 +64,7 @@ class FoldModels:
         self.jobs = [(fold, k) for fold in self.folds for k in range(len(fold.problems))]
         self.seed = check_random_state(model.random_state).randint(np.iinfo(np.int32).max)
         self.last_C = 0.0
+        self.missed = False  # whether a model of the last C missed ``tol``
 
     def _fold(
         self, model: CodedSVC, y: NDArray, weights: Floats, train: Places, held_out: Places
@@ -91,6 +92,7 @@ class FoldModels:
             train = ProgressReporter("", len(self.jobs)).counted(partial(self._train, n_weights))
             found = for_blocks(train, len(self.jobs), 1)
         gaps = np.array([gap for _, gap in found])
+        self.missed = bool((gaps > self.folds[0].learner.tol).any())
         self.folds[0].learner._warn_of_gaps(gaps, 3, " without held-out samples")
         columns = iter(scores for scores, _ in found)
         labels = []

@@ -35,6 +35,7 @@ class ClassificationShown(Shown):
         "paper_train_bytes",
         "gram_bytes",
         "copy_bytes",
+        "gap",
         "train_peak_bytes",
     )
     judged = (
