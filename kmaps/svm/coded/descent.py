@@ -37,10 +37,13 @@ TRIALS = 4  # of a step
 _MOST = STEPS + TRIALS + 1  # evaluations of a free member
 
 _SOON = 20  # passes that Newton's method may take to begin at once
-# Times the passes that Newton's method takes: more that are left hand over, also those of many
-# that were taken in vain. On histograms that separate (C = 100) up to 9 times as many seem to be
-# left before conjugate gradients find the end; where classes overlap, 15 to 100,000 times.
-_MANY_LEFT, _IN_VAIN = 10, 5
+# Times the passes that Newton's method takes: more that are left hand over. On histograms that
+# separate (C = 100) up to 9 times as many seem to be left before conjugate gradients find the end;
+# where classes overlap, 15 to 100,000 times.
+_MANY_LEFT = 10
+# The same once as many passes were taken as Newton's method takes: handing over then makes at most
+# twice the passes of the better of both.
+_LEFT_IN_VAIN = 0.5
 # Newton's method gets what is left of all passes, where descent is not there after so many: on few
 # rows its steps take longer than passes, and are fewer.
 _LAST_PART, _FEWEST_PASSES = 0.75, 100
@@ -170,8 +173,8 @@ class _Descent:
         if not 0 < lowest < before:
             return half < passes and passes > self.newton_passes
         left = np.log(lowest / self.goal) * (passes - half) / np.log(before / lowest)
-        in_vain = passes > _IN_VAIN * self.newton_passes
-        return bool(left > (1 if in_vain else _MANY_LEFT) * self.newton_passes)
+        most_left = _LEFT_IN_VAIN if passes > self.newton_passes else _MANY_LEFT
+        return bool(left > most_left * self.newton_passes)
 
     def _by_newton(self, before: problems.CodedSolution) -> problems.CodedSolution:
         """Go on from the variables by Newton's method; return what is better in the end."""
