@@ -214,11 +214,16 @@ def _refuse_map_penalty(options: dict[str, Any], what: str) -> None:
 
 def refuse_many_numbers(y: "NDArray") -> None:
     """Refuse labels that may be the numbers of a regression or classes, and name both."""
-    if y.dtype.kind not in "iuf":
-        return
     import numpy as np
 
     different = np.unique(y)
+    if y.dtype.kind == "U":  # numbers such as 151.0 stay text in classes, as they are written
+        try:
+            different = np.unique(different.astype(float))
+        except ValueError:
+            return
+    if different.dtype.kind not in "iuf":
+        return
     fractions = bool((different % 1).any())
     n_classes = len(different)
     if (fractions and n_classes > _MOST_FRACTIONS) or (

@@ -39,7 +39,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from kmaps.checks import check_positive, check_whole, is_number
+from kmaps.checks import check_positive, check_whole
 from kmaps.errors import ConfigError, InputError
 from kmaps.models.renaming import renamed
 from kmaps.progress import showing_part
@@ -499,12 +499,12 @@ def first_values(values: Values, powers: Powers = POWERS_OF_C) -> tuple[float, .
             names = ", ".join(map(repr, RULES))
             raise ConfigError(f"C={values!r}: expected values of C, or a rule: {names}")
         return powers.first
-    given = [values] if is_number(values) else list(values)
-    for C in given:
+    listed = list(values) if isinstance(values, Iterable) else [values]
+    for C in listed:
         check_positive("C", C)
-    if not given:
+    if not listed:
         raise ConfigError("C=(): expected at least one value")
-    return tuple(sorted({float(C) for C in given}))
+    return tuple(sorted({float(C) for C in listed}))
 
 
 def splits(y: NDArray, folds: int, groups: NDArray | None = None) -> list[tuple[Places, Places]]:

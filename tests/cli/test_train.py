@@ -354,3 +354,11 @@ def test_a_chosen_c_says_why_where_a_higher_accuracy_stands_below_it():
 def test_many_different_numbers_are_asked_about(y, many):
     with pytest.raises(ConfigError, match="--no-regression") if many else nullcontext():
         refuse_many_numbers(y)
+
+
+def test_numbers_of_a_table_that_are_text_as_classes_are_numbers_too():
+    lines = [f"{i % 7},{i}.0" for i in range(200)]
+    Path("table.csv").write_text("\n".join(["a,target", *lines]) + "\n")
+    message = refused("train", "table.csv", "m.npz", "--label-column", "target")
+    assert "--regression" in message
+    assert "CodedSVR" in message
