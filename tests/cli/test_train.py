@@ -348,7 +348,8 @@ def test_a_chosen_c_says_why_where_a_higher_accuracy_stands_below_it():
         (np.arange(60), True),
         (np.arange(6000) % 60, False),  # a hundred rows of each
         (np.arange(300) % 30, False),
-        (np.arange(60).astype(str), False),
+        (np.arange(60).astype(str), True),  # as the labels of a csv file are
+        (np.char.add("a", np.arange(60).astype(str)), False),
     ],
 )
 def test_many_different_numbers_are_asked_about(y, many):

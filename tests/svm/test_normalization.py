@@ -8,7 +8,7 @@ import pytest
 from scipy.sparse import csr_matrix
 from sklearn.preprocessing import MaxAbsScaler, MinMaxScaler, normalize
 
-from kmaps import CodedSVC, load_model, to_onnx
+from kmaps import CodedRidge, CodedSVC, load_model, to_onnx
 from kmaps.errors import ConfigError, InputError
 from kmaps.models import NormalizedRows, load_predictor
 from kmaps.svm.normalization import Normalization
@@ -90,3 +90,9 @@ def test_a_damaged_normalisation_is_refused(change):
 def test_numbers_with_fractions_are_refused_as_classes_and_name_the_regressors():
     with pytest.raises(InputError, match="CodedSVR"):
         CodedSVC().fit(X, np.linspace(0, 1, 60))
+
+
+def test_values_beyond_the_levels_are_warned_of_by_the_name_of_the_model():
+    model = CodedRidge().fit(X, np.arange(60.0))
+    with pytest.warns(UserWarning, match="CodedRidge was fitted on"):
+        model.predict(2 * X)

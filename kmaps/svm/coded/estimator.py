@@ -311,7 +311,7 @@ class CodedEstimator(Learner):
             return self._normalized(validate_data(self, X, reset=False, **self._checks))
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
-        return self.model_.scores(X)
+        return self.model_.scores(X, type(self).__name__)
 
     def _graph_scores(self, graph: Any, x: Any) -> Any:
         """Return the scores (n, P) of rows in an ONNX graph, and say which map they are of."""

@@ -224,11 +224,11 @@ class CodedModel:
         """The tables of each code's part of the scores."""
         return ScoreTables(self.basis, self.weights, np.float64 if self.exact else np.float32)
 
-    def scores(self, X: Any) -> NDArray[np.float64]:
-        """Return the scores (n, P) of validated samples."""
+    def scores(self, X: Any, owner: str = "CodedSVC") -> NDArray[np.float64]:
+        """Return the scores (n, P) of validated samples; warnings name the class ``owner``."""
         from kmaps.svm.coded.training import rows_of
 
-        return self.score_rows(rows_of(self.coder.encode(X), self.zero))
+        return self.score_rows(rows_of(self.coder.encode(X, owner), self.zero))
 
     def graph_scores(self, graph: "Graph", x: "Tensor") -> "Tensor":
         """Return the scores (n, P) of samples in an ONNX graph."""

@@ -49,11 +49,14 @@ class Coder:
     # Code 0 has row 0
     cells: NDArray[np.uint8] | None
 
-    def encode(self, X: Any) -> NDArray[np.uint8] | csr_array:
-        """Return the table row of every value (n, d); values that a CSR leaves out have row 0."""
+    def encode(self, X: Any, owner: str = "CodedSVC") -> NDArray[np.uint8] | csr_array:
+        """Return the table row of every value (n, d); values that a CSR leaves out have row 0.
+
+        A warning of values beyond the levels names the class ``owner``.
+        """
         refuse_mask(X)
         if self.book is not None:
-            codes = self.book.to_codes(X, "CodedSVC")
+            codes = self.book.to_codes(X, owner)
         else:
             check_codes(X, None, self.n_levels)
             codes = X if self.cells is None else X.copy()
