@@ -76,9 +76,11 @@ def brief(value: Any) -> str:
 def problem_of(error: Any) -> str:
     """Return pydantic's message about a mistake, with the given value where it leaves it out."""
     message = error["msg"].removeprefix("Value error, ")
-    if message.startswith("Input "):
-        return f"{message.removeprefix('Input ')}, got {brief(error['input'])}"
-    return message
+    if not message.startswith("Input "):
+        return message
+    if "C" in error["loc"] and isinstance(error["input"], list):
+        return f"a list of values is written C: {{grid: {str(error['input'])[:60]}}}"
+    return f"{message.removeprefix('Input ')}, got {brief(error['input'])}"
 
 
 def changed(content: dict[str, Any], changes: Sequence[str]) -> dict[str, Any]:

@@ -190,6 +190,9 @@ def _entry_mistakes(
         problem = "missing 'map'"
         if "map" in entry:
             problem = f"unknown map {name!r}{suggest(name, maps.MAPS)}"
+        if name in ("landmarks", "landmark"):  # it has no words here, since it learns its rows
+            yield ("map",), "landmarks: write {estimator: kmaps.LandmarkMap}", False
+            return
         yield ("map",), f"{problem} (known: {', '.join(maps.MAPS)})", False
         return
     keys = ["map", *row_keys, *maps.parameters_of(name)]

@@ -5,6 +5,7 @@ import pytest
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds import load as spec
 from kmaps.bench.records.names import short_labels
+from kmaps.bench.spec.positions import problem_of
 from kmaps.errors import ConfigError
 from tests.bench.spec_text import mistakes
 
@@ -92,3 +93,9 @@ def test_rows_with_and_without_calibration():
     spec.parse(both)
     found = mistakes(both.replace("gap: 1e-2", "calibrate: true"))
     assert found == [f"e.yaml:9:49: learner.{one_vs_one}"]
+
+
+def test_a_list_of_values_of_c_is_shown_its_form():
+    error = {"msg": "Input should be a valid number", "input": [0.1, 1], "loc": ("C",)}
+    assert "C: {grid: [0.1, 1]}" in problem_of(error)
+    assert "grid" not in problem_of(error | {"loc": ("splits",)})
