@@ -89,7 +89,7 @@ class ColumnSizes:
     @property
     def many_values(self) -> NDArray[np.bool_]:
         """Whether each column has at least four different non-zero values, (d,)."""
-        return (self._distinct > 0).all(axis=1)
+        return np.all(self._distinct > 0, axis=1)
 
     def quantile(self, share: float) -> NDArray[np.float64]:
         """Return the size that the share of each column's non-zero values does not exceed, (d,).

@@ -206,11 +206,10 @@ class CodedModel:
     @cached_property
     def book(self) -> Codebook | None:
         """The codebook that gives each value its code; None: samples are codes already."""
-        return (
-            None
-            if self.ends is None
-            else Codebook(self.levels, *self.ends, unweighted=self.unweighted)
-        )
+        if self.ends is None:
+            return None
+        low, high = self.ends
+        return Codebook(self.levels, low, high, unweighted=self.unweighted)
 
     @cached_property
     def coder(self) -> "Coder":
