@@ -64,14 +64,18 @@ class BlockwiseSVC(Lazy, CodedSVC):
 
     Parameters
     ----------
-    map, C, n_levels, bias, tol, max_iter, level_ranges
+    map, C, n_levels, bias, tol, max_iter
         As in `kmaps.CodedSVC`.
     warm_start
         Refused unless it is the default, False.
     random_state, form
         As in `kmaps.CodedSVC`.
-    levels, smooth
-        Refused unless they are the defaults, None and 0.
+    levels
+        Refused unless it is the default, None.
+    level_ranges
+        As in `kmaps.CodedSVC`.
+    smooth
+        Refused unless it is the default, 0.
     n_blocks : int or "auto", default="auto"
         The number of blocks of each binary problem. They are made of neighbouring blocks of the
         collection, which therefore limits their number. "auto" is one for every 4 million codes,

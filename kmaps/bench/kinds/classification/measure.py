@@ -229,7 +229,7 @@ class ClassificationKind(SampledKind):
         spec = replace(spec, params={**spec.params, **(choice["search_chosen"] or {})})
         columns, predicted = evaluate(spec, choice["C"], shared, timing)
         correct = Correct.of(shared.y_test, predicted)
-        columns = {"gap": None} | columns | choice | shared.sizes | correct.columns
+        columns = {"gap": None, **columns, **choice, **shared.sizes, **correct.columns}
         return Measured(columns, correct=correct)
 
 
