@@ -53,12 +53,14 @@ def train_model(
         An object with ``blocks()``, ``sample()`` and ``labels()``, such as `kmaps.io.LabelledRows`.
     costs : list of float, "path", "auto" or "plateau"
         Values of C; several are compared, and one is when ``folds`` are given.
-    folds, hold_out, seed
+    folds, hold_out
         Parts of the rows in cross-validation, three by default; the part of the rows of each class
-        that is only used to measure the accuracy; the seed that draws both.
+        that is only used to measure the accuracy.
     sample : int, optional
         Train first on so many of the rows, drawn class by class, with the C that is chosen, and
         measure that model on the rows held out too; ``hold_out`` is needed.
+    seed : int
+        The seed that draws the folds, the rows held out and the sample.
     check_labels : callable
         Called with the labels once all rows are read; may refuse them.
     report, clock : callable
