@@ -69,9 +69,10 @@ def train_regression(
     with showing(report):
         rows: Any = model.prepare_rows(source)
     y = source.labels()
-    if y.dtype.kind == "U":
-        raise InputError("the labels are text: a regression needs numbers")
-    y = y.astype(np.float64)
+    try:
+        y = y.astype(np.float64)  # numbers of a table such as 151.0 are text as labels of classes
+    except ValueError:
+        raise InputError("the labels are text: a regression needs numbers") from None
     held_rows = None
     if hold_out is not None:
         members, left_out = _drawn_apart(len(y), hold_out, seed)

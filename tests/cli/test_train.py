@@ -361,5 +361,6 @@ def test_numbers_of_a_table_that_are_text_as_classes_are_numbers_too():
     lines = [f"{i % 7},{i}.0" for i in range(200)]
     Path("table.csv").write_text("\n".join(["a,target", *lines]) + "\n")
     message = refused("train", "table.csv", "m.npz", "--label-column", "target")
+    train("table.csv", "r.npz", "--label-column", "target", "--regression", "-C", "1")
     assert "--regression" in message
     assert "CodedSVR" in message
