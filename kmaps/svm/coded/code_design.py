@@ -35,6 +35,7 @@ _COUNT_NS, _SMALL_NS = 0.8, 0.1
 _ROW_NS, _LOGISTIC_ROW_NS, _CODE_NS = 80.0, 400.0, 0.8
 _SUM_NS = 1.5
 _OVERHEAD_NS = 5e5  # of a step
+_BLOCK_SOLVE_NS = 15e3  # of a feature's block of the preconditioner: a call of LAPACK
 _SMOOTH_STEPS, _HINGE_STEPS, _CONJUGATE_STEPS = 5, 12, 100
 
 
@@ -198,7 +199,8 @@ def expected_passes(problem: CodedProblem) -> float:
     moments = min(counting, _multiplying_ns(n_curved, n_weights))
     direction = direction_ns(n_curved, n_weights, moments)
     if direction == np.inf:
-        direction = _CONJUGATE_STEPS * 2 * sum_ns * n_curved / n_rows
+        product_ns = 2 * sum_ns * n_curved / n_rows + n_features * _BLOCK_SOLVE_NS
+        direction = _CONJUGATE_STEPS * product_ns
     tables = 2 * n_features * n_levels * r * COPY_NS
     step = direction + 2 * sum_ns + tables + _OVERHEAD_NS
     return n_steps * step / pass_ns

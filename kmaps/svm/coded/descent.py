@@ -46,7 +46,7 @@ _MANY_LEFT = 10
 _LEFT_IN_VAIN = 0.5
 # Newton's method gets what is left of all passes, where descent is not there after so many: on few
 # rows its steps take longer than passes, and are fewer.
-_LAST_PART, _FEWEST_PASSES = 0.75, 100
+_LAST_PART, _FEWEST_PASSES, _MOST_WEIGHTS = 0.75, 100, 1 << 15
 _LEAST_PART = 0.25  # of the passes that Newton's method takes: fewer say too little
 
 
@@ -110,7 +110,7 @@ class _Descent:
             if solution.gap <= self.tol or self.spent >= self.most:
                 return solution
             passes_end = solution.passes >= max(_LAST_PART * self.most / self.n, _FEWEST_PASSES)
-            if self.creeps or (passes_end and self.newton_passes < np.inf):
+            if self.creeps or (passes_end and self.problem.n_weights <= _MOST_WEIGHTS):
                 return self._by_newton(solution)
             if reached:
                 self.goal *= aim(self.tol, solution.gap)
