@@ -241,7 +241,11 @@ def recommend(
         )
     records = result.records
     # What is measured for one-vs-one too has no reduction in scikit-learn, and is the same twice.
-    records = [record for record in records if not is_rival(record) or record["reduction"] == "ovr"]
+    records = [
+        record
+        for record in records
+        if record["status"] == "failed" or not is_rival(record) or record["reduction"] == "ovr"
+    ]
     measured = [record for record in records if record["status"] == "ok"]
     if not measured:
         raise CellsFailed(f"all {len(records)} models failed; first error: {records[0]['error']}")
