@@ -38,11 +38,34 @@ def validate_data(estimator: Any, *arrays: Any, array_api: bool = False, **how: 
     for array in arrays:
         refuse_foreign(array, type(estimator).__name__)
     X, *targets = arrays
+    _check_column_order(estimator, X, reset=how.get("reset", True))
     checked = validation.validate_data(estimator, in_loop_types(X), *targets, **how)
     if not targets:
         return in_loop_types(checked)
     X, *targets = checked
     return in_loop_types(X), *targets
+
+
+def _check_column_order(estimator: Any, X: Any, *, reset: bool) -> None:
+    """Refuse a data frame with the numbered columns of the training samples in another order.
+
+    scikit-learn compares the names of columns only where they are texts.
+    """
+    pandas = sys.modules.get("pandas")  # not imported to know that X is no frame
+    is_frame = pandas is not None and isinstance(X, pandas.DataFrame)
+    has_names = is_frame and any(isinstance(name, str) for name in X.columns)
+    columns = list(X.columns) if is_frame and not has_names else None
+    if reset:
+        estimator._numbered_columns = columns
+        return
+    fitted = vars(estimator).get("_numbered_columns")
+    if columns is None or fitted is None or columns == fitted:
+        return
+    if set(columns) == set(fitted):
+        raise InputError(
+            f"X: has the columns that {type(estimator).__name__} was fitted on in another order: "
+            f"{columns[:3]}…, expected {fitted[:3]}…; reorder them, X[{fitted[:3]}…]"
+        )
 
 
 def check_array(array: Any, **how: Any) -> Any:

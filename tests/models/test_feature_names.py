@@ -69,3 +69,15 @@ def test_rows_prepared_beforehand_have_no_names():
 
     landmarks.fit(landmarks.prepare_rows(Source()), Y)
     assert not hasattr(landmarks, "feature_names_in_")
+
+
+@pytest.mark.parametrize("name", ["codes", "kernel", "frequencies", "landmarks"])
+def test_numbered_columns_in_another_order_are_refused(name):
+    numbered = pd.DataFrame(X)
+    model = MODELS[name].fit(numbered, Y)
+    expected = model.predict(numbered)
+    with pytest.raises(InputError, match="another order"):
+        model.predict(numbered[[2, 1, 0]])
+    np.testing.assert_array_equal(model.predict(X), expected)
+    shifted = numbered.rename(columns={0: 10, 1: 11, 2: 12})  # other numbers say nothing
+    np.testing.assert_array_equal(model.predict(shifted), expected)
