@@ -28,6 +28,8 @@ max_drift = click.option(
 class Drift:
     """Counts of values outside the training ranges, column by column, over all blocks.
 
+    Values are compared in single precision: text and a binary file of the same values agree then.
+
     Parameters
     ----------
     low, high : ndarray of float64, shape (d,)
@@ -39,8 +41,8 @@ class Drift:
     def __init__(self, low: "NDArray", high: "NDArray", names: Sequence[str] | None) -> None:
         import numpy as np
 
-        self._low = low
-        self._high = high
+        self._low = self._single(low)
+        self._high = self._single(high)
         self._names = names
         self._counts = np.zeros(len(low), np.int64)
         self._n_rows = 0
@@ -51,13 +53,22 @@ class Drift:
 
         self._n_rows += X.shape[0]
         if isinstance(X, np.ndarray):
-            self._counts += ((self._low > X) | (self._high < X)).sum(axis=0)
+            values = self._single(X)
+            self._counts += ((self._low > values) | (self._high < values)).sum(axis=0)
             return
-        outside = (X.data < self._low[X.indices]) | (X.data > self._high[X.indices])
+        values = self._single(X.data)
+        outside = (values < self._low[X.indices]) | (values > self._high[X.indices])
         self._counts += np.bincount(X.indices[outside], minlength=len(self._counts))
         zero_outside = (self._low > 0) | (self._high < 0)
         n_stored = np.bincount(X.indices, minlength=len(self._counts))
         self._counts += np.where(zero_outside, X.shape[0] - n_stored, 0)
+
+    @staticmethod
+    def _single(values: "NDArray") -> "NDArray":
+        import numpy as np
+
+        with np.errstate(over="ignore"):  # infinity lies outside too
+            return np.asarray(values, np.float32)
 
     @staticmethod
     def silence_the_library() -> None:

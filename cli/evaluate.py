@@ -108,8 +108,6 @@ def command(
     read in blocks; their labels and scores stay in memory.
     """
     look_for(model_file, source)
-    from kmaps.io import LabelledRows
-
     for option, targets in {
         "--confusion": confusion,
         "--reliability": reliability,
@@ -119,6 +117,8 @@ def command(
             check_paths(target, [model_file, source, contract["labels"]], force)
             _check_target(option, target)
     trained = load_trained(model_file)
+    from kmaps.io import LabelledRows
+
     if trained.classes is None:
         for option, targets in {
             "--confusion": confusion,

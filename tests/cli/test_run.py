@@ -25,6 +25,7 @@ reductions: [ovo]
 baselines: [linear, exact]
 maps: [{map: homogeneous, order: 1}]
 C: 1
+defaults: 1
 """
 ROOT = Path(__file__).resolve().parents[2]
 CELLS = ["split 0 ovo linear", "split 0 ovo chi2 exact", "split 0 ovo chi2 homogeneous order=1"]

@@ -28,7 +28,7 @@ def test_own_signatures_give_the_maps_of_the_kernels_that_they_are_of(sigma, nam
     signature = STATIONARY[name](sigma)
     period = default_period(named, 2, window)
     ours = HomogeneousMap(signature, 2, window, period).fit(X)
-    theirs = HomogeneousMap(named, 2, window).fit(X)
+    theirs = HomogeneousMap(named, 2, window, period).fit(X)
     # The trapezoidal rule at the cusp of the Laplacian: measured 1.3e-6.
     np.testing.assert_allclose(ours.spectrum_, theirs.spectrum_, atol=4e-6)
     assert ours.error_bound() == pytest.approx(theirs.error_bound(), rel=1e-4)

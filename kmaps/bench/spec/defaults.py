@@ -34,9 +34,9 @@ def completed(content: Mapping[str, Any], model: type[Model]) -> dict[str, Any]:
     Returns
     -------
     dict
-        The keys with today's defaults named where they differ from the published ones; if the
-        experiment has ``defaults: 1``, with published settings of its learner and of its choice
-        of C named where they differ from today's. Aliases are replaced by their values.
+        The keys with today's defaults named where they differ from the published ones, and
+        settings of the learner and of the choice of C named where the two differ: published ones
+        if the experiment has ``defaults: 1``, else today's. Aliases are replaced by their values.
     """
     is_pinned = KEY in content
     complete = {**content, KEY: content.get(KEY, defaults.EDITION)}
@@ -45,9 +45,9 @@ def completed(content: Mapping[str, Any], model: type[Model]) -> dict[str, Any]:
             complete[key] = [_entry(entry, is_pinned) for entry in content[key]]
     if isinstance(content.get("features"), dict):
         complete["features"] = _features(content["features"], is_pinned)
-    if is_pinned:
-        return complete | _published_settings(content, model)
-    return complete | _rule_for_c(content, model)
+    if not is_pinned:
+        complete |= _rule_for_c(content, model)
+    return complete | _settings(complete, model, is_pinned)
 
 
 def _entry(entry: Any, is_pinned: bool) -> Any:
@@ -139,8 +139,8 @@ def _rule_for_c(content: Mapping[str, Any], model: type[Model]) -> dict[str, Any
     return {"C": {"grid": settings["grid"], "folds": settings["folds"]}}
 
 
-def _published_settings(content: Mapping[str, Any], model: type[Model]) -> dict[str, Any]:
-    """Return ``learner`` and ``C`` with published settings that today's defaults differ from."""
+def _settings(content: Mapping[str, Any], model: type[Model], is_pinned: bool) -> dict[str, Any]:
+    """Return ``learner`` and ``C`` with the settings whose published and present values differ."""
     settings = {}
     for key, table in (("learner", defaults.OF_LEARNER), ("C", defaults.OF_C)):
         of_key = model.model_fields.get(key)
@@ -149,11 +149,11 @@ def _published_settings(content: Mapping[str, Any], model: type[Model]) -> dict[
         if not issubclass(of_key.annotation, Model):
             continue
         value = content.get(key, {} if key == "learner" else None)
-        differing = {
-            name: published.value
-            for name, published in table.items()
-            if published.value != of_key.annotation.model_fields[name].default
-        }
+        differing = {}
+        for name, published in table.items():
+            present = of_key.annotation.model_fields[name].default
+            if published.value != present:
+                differing[name] = published.value if is_pinned else present
         if differing and isinstance(value, str | float | int):  # C: auto, or a value
             value = {"grid": value if isinstance(value, str) else [value]}
         if differing and isinstance(value, dict):

@@ -18,6 +18,7 @@ dataset: {name: digits, train: 300, test: 300}
 kernels: [chi2]
 reductions: [ovr]
 C: 1
+defaults: 1
 """
 
 
@@ -109,7 +110,7 @@ def test_a_c_that_is_none_is_refused(rows, problem):
 
 
 def test_without_c_the_rule_is_plateau_and_is_written_down(tmp_path):
-    text = TEXT.replace("C: 1\n", "") + "baselines: [linear]"
+    text = TEXT.replace("C: 1\ndefaults: 1\n", "") + "baselines: [linear]"
     assert [cell.C["grid"] for cell in cells_of(text)] == ["plateau"]
     path = tmp_path / "x.yaml"
     path.write_text(text)

@@ -25,6 +25,7 @@ maps:
   - {map: homogeneous, order: 1, solver: [liblinear, coded]}
 learner: {gap: 1e-3}
 C: {grid: [0.01, 0.1, 1, 10], folds: 3}
+defaults: 1
 """
 CODED = "homogeneous order=1 solver=coded"
 METHODS = ("linear", "exact", "homogeneous order=1", "exact-coded", CODED)
