@@ -317,3 +317,15 @@ def test_seeds_and_labels_are_of_what_is_named():
     named = cell_of("map", "homogeneous", period=None)
     assert named.row.label == "homogeneous period=None"
     assert replace(named, row=cell_of("map", "homogeneous").row).seed != named.seed
+
+
+def test_a_kept_experiment_has_the_settings_of_its_run(tmp_path):
+    """Next to its records it is pinned, and resumes the same cells."""
+    path = tmp_path / "x.yaml"
+    path.write_text(TEXT + "maps: [{map: spline, solver: coded}]")
+    loaded = load_whole(path)
+    kept = tmp_path / "kept.yaml"
+    kept.write_text(yaml.safe_dump(loaded.content))
+    again = load_whole(kept)
+    assert plan(again.experiment).keys() == plan(loaded.experiment).keys()
+    assert again.content == loaded.content
