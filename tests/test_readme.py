@@ -76,7 +76,7 @@ def test_commands_run(tmp_path):
         if words[1:3] == ["table", "my-digits"]:
             assert r"\caption{my-digits, columns (l1), one-vs-rest: accuracy" in done.stdout
     assert (tmp_path / "my-digits" / "accuracy.svg").exists()
-    assert np.load(tmp_path / "encoded.npy").shape == (50, 40)
+    assert np.load(tmp_path / "encoded.npy").shape == (50, 56)
     assert (tmp_path / "confusion.csv").read_text().startswith("true,3,4\n3,")
     found = {record["method"]: record["accuracy"] for record in read_records(tmp_path / "mine")}
     assert found["my_methods.NearestMean"] > 0.8 < found["my_methods.RootMap"]
