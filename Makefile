@@ -9,10 +9,10 @@ SOAK_SECONDS ?= 5
 # Each worker takes neighbouring tests, which share fixtures and compiled loops, and helps the other
 # one in the end. The many short processes of the tests share Python's compiled files.
 PYTEST := bin/python -m pytest -n 2 --dist worksteal
-test test-one test-slow test-all soak test-oldest test-portable: export PYTHONDONTWRITEBYTECODE =
+test test-one test-slow test-recipes test-all soak test-oldest test-portable: export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help run reproduce test test-one test-slow test-all soak test-oldest test-portable canary mutants generated lint format bench docs test-site release build clean check-machine
+.PHONY: help run reproduce test test-one test-slow test-recipes test-all soak test-oldest test-portable canary mutants generated lint format bench docs test-site release build clean check-machine
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
@@ -31,8 +31,11 @@ test: $(VENV)/.installed ## Run the tests (KMAPS_MIRROR=DIR also runs those on t
 test-one: $(VENV)/.installed ## Run the tests of one package: make test-one PACKAGE=maps
 	$(VENV)/$(PYTEST) -q tests/$(PACKAGE) $(wildcard kmaps/$(PACKAGE))
 
-test-slow: $(VENV)/.installed ## Run the tests that take long, and those of `make test` in a copy with all recipes
+test-slow: $(VENV)/.installed ## Run the tests that `make test` leaves out: those that take long
 	$(VENV)/$(PYTEST) -m 'slow and not network and not site'
+
+test-recipes: $(VENV)/.installed ## Follow all recipes of CONTRIBUTING in a copy, and run make test's tests there
+	$(BIN)/python -m pytest -q -m soak tests/test_recipes.py
 
 test-all: $(VENV)/.installed ## Run both
 	$(VENV)/$(PYTEST) -m 'not soak and not network and not site'
