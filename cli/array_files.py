@@ -80,7 +80,7 @@ normalize = click.option(
     type=click.Choice(["none", "l1", "l2", "max", "min-max"]),
     default="none",
     help="Divide each row by its norm (l1, l2), each column by its largest size (max), or take "
-    "each column to 0 … 1 (min-max).",
+    "each column to 0 … 1 (min-max). Columns have the scales of all rows, those held out too.",
 )
 
 

@@ -14,7 +14,8 @@ from kmaps.svm.normalization import OF_ROWS, Normalization, check_normalization
 class NormalizedRows:
     """A source of labelled rows whose samples are normalised.
 
-    Scales of columns are learnt from all rows, in a pass of their own.
+    Scales of columns are learnt from all rows, in a pass of their own; rows that are held out or in
+    folds later are among them, as they are for the levels of codes.
 
     Parameters
     ----------

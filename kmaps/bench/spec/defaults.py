@@ -14,6 +14,7 @@ from kmaps import maps
 from kmaps.bench.records import defaults
 from kmaps.bench.records.defaults import Parameters
 from kmaps.bench.spec.fields import Model
+from kmaps.bench.spec.rows import SOLVERS, has_coded_rows
 from kmaps.features import make_feature
 
 KEY = "defaults"
@@ -152,7 +153,8 @@ def _settings(content: Mapping[str, Any], model: type[Model], is_pinned: bool) -
         differing = {}
         for name, published in table.items():
             present = of_key.annotation.model_fields[name].default
-            if published.value != present:
+            of_codes = key == "learner" and name not in SOLVERS["liblinear"]
+            if published.value != present and (has_coded_rows(content) or not of_codes):
                 differing[name] = published.value if is_pinned else present
         if differing and isinstance(value, str | float | int):  # C: auto, or a value
             value = {"grid": value if isinstance(value, str) else [value]}

@@ -7,7 +7,7 @@ checked without running its code, which :mod:`kmaps.bench.run.measure` imports i
 import itertools
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Annotated, Any
 
@@ -299,31 +299,41 @@ def _refusal(features: str, parameters: dict[str, Any]) -> str:
     return ""
 
 
+def has_coded_rows(content: Mapping[str, Any]) -> bool:
+    """Return whether a row of an experiment is trained on codes."""
+    learner = content.get("learner")
+    default = learner.get("solver", "liblinear") if isinstance(learner, dict) else "liblinear"
+    if "exact-coded" in _baselines(content):
+        return True
+    rows = (row for _, entry in _entries(content) for row in solver_rows(entry, default))
+    return any(row["solver"] == "coded" for row in rows)
+
+
+def _baselines(content: Mapping[str, Any]) -> list[Any]:
+    return [
+        entry.get("baseline") if isinstance(entry, dict) else entry
+        for entry in listed(content.get("baselines"))
+    ]
+
+
 def solver_mistakes(root: Node, content: dict[str, Any]) -> Iterator[Mistake]:
     """Yield the mistakes in the solvers of the rows, and in settings that do not suit them."""
     learner = content.get("learner")
     learner = learner if isinstance(learner, dict) else {}
     default = learner.get("solver", "liblinear")
-    baselines = [
-        entry.get("baseline") if isinstance(entry, dict) else entry
-        for entry in listed(content.get("baselines"))
-    ]
-    exact_coded = "exact-coded" in baselines
-    coded = exact_coded
+    exact_coded = "exact-coded" in _baselines(content)
     for i, entry in _entries(content):
-        coded |= any(row["solver"] == "coded" for row in solver_rows(entry, default))
         for place, problem in _row_mistakes(entry, default):
             yield at(root, ("maps", i, *place), problem)
     kernels = listed(content.get("kernels"))
     if exact_coded and not set(kernels) & set(KERNELS):
         problem = f"exact-coded needs an additive kernel (known: {', '.join(KERNELS)})"
         yield at(root, ("baselines",), problem)
-    if coded:
+    if has_coded_rows(content):
         yield from _coded_mistakes(root, content, learner)
         return
     for key in SOLVERS["coded"]:
-        # Settings with a published default may stand there for any rows: see spec/defaults.py.
-        if key in learner and key not in SOLVERS["liblinear"] and key not in defaults.OF_LEARNER:
+        if key in learner and key not in SOLVERS["liblinear"]:
             problem = "needs solver: coded, which no row has"
             yield at(root, ("learner", key), problem, key=True)
 
