@@ -151,10 +151,12 @@ def in_flags(message: str, params: Iterable[click.Parameter]) -> str:
     for param in params:
         if isinstance(param, click.Option) and param.name:
             flag = max(param.opts, key=len)
-            given = rf"(?<![\w.-]){re.escape(param.name)}=('[^']*'|[^\s,:;()]+)"
+            assignment = rf"(?<![\w.-]){re.escape(param.name)}=('[^']*'|[^\s,:;()]+)"
             words = param.type.choices if isinstance(param.type, click.Choice) else ()
             message = re.sub(
-                given, lambda match, flag=flag, words=words: _option(flag, match[1], words), message
+                assignment,
+                lambda match, flag=flag, words=words: _option(flag, match[1], words),
+                message,
             )
     return message
 

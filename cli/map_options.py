@@ -63,13 +63,13 @@ class MapCommand(GroupedCommand):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse ``--map`` and ``--kernel`` first: the map decides which other options there are."""
-        given = _FIRST.make_context("", [*args], resilient_parsing=True).params
+        typed = _FIRST.make_context("", [*args], resilient_parsing=True).params
         from kmaps.kernels import EXP_KERNELS  # additive maps do not have these kernels
 
-        if not given["map"] and given["kernel"] in EXP_KERNELS:
+        if not typed["map"] and typed["kernel"] in EXP_KERNELS:
             args = ["--map", EXPONENTIAL_MAP, *args]
-            given["map"] = (EXPONENTIAL_MAP,)
-        chosen = self._names(given["map"])
+            typed["map"] = (EXPONENTIAL_MAP,)
+        chosen = self._names(typed["map"])
         if ctx.resilient_parsing:  # completion of half-typed lines must not fail
             chosen = [name for name in chosen if name in MAPS]
         chosen = chosen or self.default_maps
@@ -79,8 +79,8 @@ class MapCommand(GroupedCommand):
         ctx.meta[_META] = " or ".join(dict.fromkeys(chosen)), options
         return super().parse_args(ctx, args)
 
-    def _names(self, given: Sequence[str]) -> Sequence[str]:
-        return given[-1:]
+    def _names(self, texts: Sequence[str]) -> Sequence[str]:
+        return texts[-1:]
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the command's parameters and those of the chosen map."""
@@ -116,8 +116,8 @@ class MapsCommand(MapCommand):
         "maps, `--map NAME --help` the options of one.",
     }
 
-    def _names(self, given: Sequence[str]) -> Sequence[str]:
-        return [text.partition(":")[0] for text in given]
+    def _names(self, texts: Sequence[str]) -> Sequence[str]:
+        return [text.partition(":")[0] for text in texts]
 
 
 def _known(name: str) -> str:
@@ -189,7 +189,7 @@ def _option_type(parameter: inspect.Parameter) -> click.ParamType | None:
 def _members(annotation: Any) -> list[Any]:
     """Return the types of an annotation, and in place of a `Literal` its words."""
     if get_origin(annotation) in (Union, UnionType):
-        return [member for part in get_args(annotation) for member in _members(part)]
+        return [member for alternative in get_args(annotation) for member in _members(alternative)]
     if get_origin(annotation) is Literal:
         return list(get_args(annotation))
     return [get_origin(annotation) or annotation]
@@ -243,12 +243,12 @@ def _first_sentence(text: str) -> str:
     return re.split(r"[.;:](?: |$)", plain)[0] + "."
 
 
-def build_map(name: str, given: dict[str, Any]) -> Any:
+def build_map(name: str, options: dict[str, Any]) -> Any:
     """Construct a map from the options of a command, leaving out those that were not given.
 
     Parameters out of range are refused here, before the slow imports.
     """
-    words = {key: value for key, value in given.items() if value is not None}
+    words = {key: value for key, value in options.items() if value is not None}
     values = {key: None if value == "none" else value for key, value in words.items()}
     refuse_parameters(_known(name), values)
     return MAPS[name](**values)

@@ -33,9 +33,9 @@ class Trained:
     @property
     def columns(self) -> list[str] | None:
         """The names of the columns that the model was trained on, where they had names."""
-        given = vars(self.model).get("feature_names_in_")
-        if given is not None:
-            return given.tolist()
+        fitted_names = vars(self.model).get("feature_names_in_")
+        if fitted_names is not None:
+            return fitted_names.tolist()
         names = self.record.get("columns")
         if names is not None and not (
             isinstance(names, list) and len(names) == self.model.n_features_in_
@@ -185,12 +185,12 @@ def _compare_types(trained: Trained, reader: "Reader") -> None:
     """
     import numpy as np
 
-    known = trained.record.get("dtype")
-    if not isinstance(known, str) or known not in np.sctypeDict or reader.is_text:
+    dtype = trained.record.get("dtype")
+    if not isinstance(dtype, str) or dtype not in np.sctypeDict or reader.is_text:
         return
-    if (np.dtype(known).kind == "f") != (reader.dtype.kind == "f"):
+    if (np.dtype(dtype).kind == "f") != (reader.dtype.kind == "f"):
         say(
-            f"warning: {reader.name} holds {reader.dtype}, {trained.file} was trained on {known}: "
+            f"warning: {reader.name} holds {reader.dtype}, {trained.file} was trained on {dtype}: "
             "are the values on the same scale?",
             err=True,
         )

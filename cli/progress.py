@@ -165,13 +165,13 @@ def say_compiling(*, quiet: bool) -> None:
 
 
 @contextmanager
-def cell_bar(*, quiet: bool = False, kept: str = "") -> Iterator[dict[str, Any]]:
+def cell_bar(*, quiet: bool = False, finished: str = "") -> Iterator[dict[str, Any]]:
     """Yield arguments of a run: the ``command`` of its records, and the functions that show the
     ``progress`` of its cells and which features are ``extracted``.
 
     A terminal shows a bar, and a line for each cell that failed; other outputs get a line for each
     cell and for each finished stage of the features, and one every 30 seconds. Ctrl-C prints which
-    records are ``kept``.
+    records are ``finished``.
     """
     state = "starting"
 
@@ -202,8 +202,8 @@ def cell_bar(*, quiet: bool = False, kept: str = "") -> Iterator[dict[str, Any]]
             yield {"progress": shows[0], "extracted": shows[1], "command": command}
         except KeyboardInterrupt:
             shown.close()
-            if kept and not quiet:
-                say(f"the finished {kept} are kept; the same command resumes", err=True)
+            if finished and not quiet:
+                say(f"the finished {finished} are kept; the same command resumes", err=True)
             raise
 
 

@@ -248,7 +248,7 @@ def command(
 
     say_compiling(quiet=quiet)
     workers = nullcontext() if cluster is None else connected(cluster, "jobs")
-    with workers as client, cell_bar(quiet=quiet, kept="cells") as reports:
+    with workers as client, cell_bar(quiet=quiet, finished="cells") as reports:
         outcome = run(
             checked,
             out,

@@ -37,7 +37,7 @@ def run_again(
 
     checked = _experiment_of(results, experiment, preset)
     say_imports(checked, allow, allow_code, quiet=quiet)
-    with cell_bar(quiet=quiet, kept="measurements") as reports:
+    with cell_bar(quiet=quiet, finished="measurements") as reports:
         timed = time_again(
             checked,
             results,

@@ -60,8 +60,8 @@ class TrainCommand(MapCommand):
         "the model goes in here: spline:penalty=2.",
     }
 
-    def _names(self, given: Sequence[str]) -> Sequence[str]:
-        return [text.partition(":")[0] for text in given[-1:]]
+    def _names(self, texts: Sequence[str]) -> Sequence[str]:
+        return [text.partition(":")[0] for text in texts[-1:]]
 
 
 class Costs(click.ParamType):

@@ -35,8 +35,8 @@ class Registry(MutableMapping[str, Value]):
 
     Examples
     --------
-    >>> known = Registry({"counter": "collections.Counter", "none": "no.such.Class"})
-    >>> list(known), known["counter"].__name__, "two" in known
+    >>> registry = Registry({"counter": "collections.Counter", "none": "no.such.Class"})
+    >>> list(registry), registry["counter"].__name__, "two" in registry
     (['counter', 'none'], 'Counter', False)
     """
 

@@ -19,9 +19,9 @@ def dual_point(task, ridge, centre, margins, alpha, curvature):
         excess = margins[i] - task.targets[i]
         upper = task.upper[i]
         if task.logistic:
-            part = _logistic(-excess)
-            alpha[i] = upper * part
-            curvature[i] = upper * part * (1 - part)
+            share = _logistic(-excess)
+            alpha[i] = upper * share
+            curvature[i] = upper * share * (1 - share)
             continue
         a, inside = _nearest(task, ridge[i], centre[i], upper, excess)
         alpha[i] = a
@@ -38,9 +38,9 @@ def slope_along(task, ridge, centre, margins, change, step):
         excess = margins[i] + step * change[i] - task.targets[i]
         upper = task.upper[i]
         if task.logistic:
-            part = _logistic(-excess)
-            slope -= upper * part * change[i]
-            curvature += upper * part * (1 - part) * change[i] * change[i]
+            share = _logistic(-excess)
+            slope -= upper * share * change[i]
+            curvature += upper * share * (1 - share) * change[i] * change[i]
             continue
         a, inside = _nearest(task, ridge[i], centre[i], upper, excess)
         slope -= a * change[i]

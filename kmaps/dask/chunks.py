@@ -98,7 +98,7 @@ def blocks_of(X: Any) -> list[Delayed]:
             X = X.rechunk({1: -1})
         return [dask.delayed(_array)(block) for block in X.to_delayed().ravel()]
     if isinstance(X, (dd.DataFrame, dd.Series)):
-        return [dask.delayed(_array)(part) for part in X.to_delayed()]
+        return [dask.delayed(_array)(partition) for partition in X.to_delayed()]
     if is_collection(X):
         return list(X)
     raise ConfigError(
@@ -122,13 +122,13 @@ def labelled(X: Any, y: Any) -> tuple[list[Delayed], list[Delayed]]:
     return blocks_of(X), [dask.delayed(_labels)(block) for block in blocks_of(y)]
 
 
-def columns_of(parts: Sequence[Delayed], y: str) -> tuple[list[Delayed], list[Delayed]]:
+def columns_of(partitions: Sequence[Delayed], y: str) -> tuple[list[Delayed], list[Delayed]]:
     """Return the blocks of a DataFrame's features and of its column of labels.
 
     Both have the same parts: a reader of files may cut each selection of columns in its own way.
     """
-    samples = [dask.delayed(_array)(part.drop(columns=[y])) for part in parts]
-    return samples, [dask.delayed(_labels)(part[y]) for part in parts]
+    samples = [dask.delayed(_array)(partition.drop(columns=[y])) for partition in partitions]
+    return samples, [dask.delayed(_labels)(partition[y]) for partition in partitions]
 
 
 def _labels(block: Any) -> NDArray:
@@ -209,19 +209,19 @@ def _summarised(X: AnyMatrix, y: Any, most: int, rows: int) -> Summary:
     return Summary(columns, sample, labels, classes, counts, [data_digest(X, y)])
 
 
-def _merged(parts: list[Summary]) -> Summary:
-    columns = RunningColumns(parts[0].columns.most)
-    for part in parts:
-        columns.merge(part.columns)
-    samples = [part.sample for part in parts if part.sample is not None]
+def _merged(summaries: list[Summary]) -> Summary:
+    columns = RunningColumns(summaries[0].columns.most)
+    for summary in summaries:
+        columns.merge(summary.columns)
+    samples = [summary.sample for summary in summaries if summary.sample is not None]
     sample = stacked(samples) if samples else None
-    labelled = [part for part in parts if len(part.classes)] or parts[:1]
-    labels = np.concatenate([part.labels for part in labelled])
-    classes = np.unique(np.concatenate([part.classes for part in labelled]))
+    labelled = [summary for summary in summaries if len(summary.classes)] or summaries[:1]
+    labels = np.concatenate([summary.labels for summary in labelled])
+    classes = np.unique(np.concatenate([summary.classes for summary in labelled]))
     counts = np.zeros(len(classes), np.int64)
-    for part in labelled:
-        counts[np.searchsorted(classes, part.classes)] += part.counts
-    digests = [digest for part in parts for digest in part.digests]
+    for summary in labelled:
+        counts[np.searchsorted(classes, summary.classes)] += summary.counts
+    digests = [digest for summary in summaries for digest in summary.digests]
     return Summary(columns, sample, labels, classes, counts, digests)
 
 
@@ -255,9 +255,9 @@ def mapped(
     blocks = [dask.delayed(_called)(shared, block, dtype, shape) for block in blocks_of(X)]
     if isinstance(X, (list, tuple)):
         return blocks
-    given = len(X.columns) if not isinstance(X, da.Array) else X.shape[1]
-    if given != n_features:
-        raise InputError(f"X has {given} features, expected {n_features}, as in fit")
+    n_columns = len(X.columns) if not isinstance(X, da.Array) else X.shape[1]
+    if n_columns != n_features:
+        raise InputError(f"X has {n_columns} features, expected {n_features}, as in fit")
     lengths = X.chunks[0] if isinstance(X, da.Array) else (np.nan,) * len(blocks)
     return joined(blocks, lengths, dtype, shape)
 

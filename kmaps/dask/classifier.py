@@ -190,20 +190,20 @@ class BlockwiseSVC(Lazy, CodedSVC):
     ) -> "CodesThere":
         """Choose levels, and let the workers turn the samples into codes."""
         summary = summary_of(samples, labels, self.n_levels, learns(self.map))
-        known: Summary = client.gather(client.compute(summary))
-        columns = known.columns
+        totals: Summary = client.gather(client.compute(summary))
+        columns = totals.columns
         if not columns.n_rows:
             raise InputError("no samples: expected at least one row")
         self.n_rows_, self.n_features_in_ = columns.n_rows, columns.n_columns
-        self.classes_ = known.classes
-        self.blocks_sha256_ = sha256("\n".join(known.digests).encode()).hexdigest()
+        self.classes_ = totals.classes
+        self.blocks_sha256_ = sha256("\n".join(totals.digests).encode()).hexdigest()
         refuse_one_class(self.classes_)
         with input_errors():
             each_class = np.arange(len(self.classes_))
             factors = class_factors(
-                self.class_weight, self.classes_, each_class, known.counts.astype(float)
+                self.class_weight, self.classes_, each_class, totals.counts.astype(float)
             )
-        sample = known.sample if known.sample is not None else np.zeros((1, columns.n_columns))
+        sample = totals.sample if totals.sample is not None else np.zeros((1, columns.n_columns))
         coding = learned(
             self.map,
             columns,
@@ -248,9 +248,9 @@ class BlockwiseSVC(Lazy, CodedSVC):
         )
         stated = client.map(problem, there.numbers, there.norms, pure=False)
         members = client.gather(client.map(lambda task: len(task.members), stated, pure=False))
-        parts = [part for part in zip(there.rows, stated, members, strict=True) if part[2]]
-        rows, stated, members = zip(*parts, strict=True)
-        self.n_blocks_[column] = len(parts)
+        blocks = [block for block in zip(there.rows, stated, members, strict=True) if block[2]]
+        rows, stated, members = zip(*blocks, strict=True)
+        self.n_blocks_[column] = len(blocks)
         n_weights = self.n_features_in_ * layout.form.size
         if there.few_weights:
             solve = partial(self._by_newton, client, rows, stated)

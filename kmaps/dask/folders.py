@@ -66,24 +66,28 @@ def rows_of(path: str | Path, label_column: str | None = None) -> SharedRows:
     SharedRows
         The rows in delayed blocks, with the labels where there is a ``label_column``.
     """
-    found = opened(path)
-    if isinstance(found, da.Array):
+    collection = opened(path)
+    if isinstance(collection, da.Array):
         if label_column is not None:
             raise InputError(f"{path}: has no columns with names; leave label_column out")
-        if found.ndim != 2:
-            raise InputError(f"{path}: holds an array of shape {found.shape}, expected rows (n, d)")
-        return SharedRows(str(path), blocks_of(found), found.chunks[0], found.shape[1])
-    names = [str(name) for name in found.columns]
+        if collection.ndim != 2:
+            raise InputError(
+                f"{path}: holds an array of shape {collection.shape}, expected rows (n, d)"
+            )
+        return SharedRows(
+            str(path), blocks_of(collection), collection.chunks[0], collection.shape[1]
+        )
+    names = [str(name) for name in collection.columns]
     if label_column is not None and label_column not in names:
         raise InputError(f"label_column={label_column!r}: expected one of {', '.join(names)}")
-    parts = found.to_delayed()
-    lengths = dask.compute(*(dask.delayed(len)(part) for part in parts))
+    partitions = collection.to_delayed()
+    lengths = dask.compute(*(dask.delayed(len)(partition) for partition in partitions))
     if label_column is None:
-        return SharedRows(str(path), blocks_of(found), lengths, len(names), names)
-    blocks, known = columns_of(parts, label_column)
-    dtype = found.dtypes[label_column]
+        return SharedRows(str(path), blocks_of(collection), lengths, len(names), names)
+    blocks, classes = columns_of(partitions, label_column)
+    dtype = collection.dtypes[label_column]
     numbers = isinstance(dtype, np.dtype) and dtype.kind in "biuf"
-    labels = joined(known, lengths, dtype if numbers else np.dtype("U1"), ())
+    labels = joined(classes, lengths, dtype if numbers else np.dtype("U1"), ())
     names.remove(label_column)
     return SharedRows(str(path), blocks, lengths, len(names), names, labels)
 
@@ -101,8 +105,8 @@ def column_names(path: str | Path) -> list[str] | None:
     list of str or None
         The names, in order, the column of labels included; None for ``.npy`` and Zarr.
     """
-    found = opened(path)
-    return None if isinstance(found, da.Array) else [str(name) for name in found.columns]
+    collection = opened(path)
+    return None if isinstance(collection, da.Array) else [str(name) for name in collection.columns]
 
 
 def labels_of(path: str | Path) -> da.Array:
@@ -122,10 +126,10 @@ def labels_of(path: str | Path) -> da.Array:
     """
     if Path(path).suffix in (".txt", ".csv"):
         return da.from_array(read_labels(path))
-    found = opened(path)
-    if not isinstance(found, da.Array) or found.ndim != 1:
+    labels = opened(path)
+    if not isinstance(labels, da.Array) or labels.ndim != 1:
         raise InputError(f"{path}: expected labels of shape (n,), .npy, .txt or a Zarr folder")
-    return found
+    return labels
 
 
 def check_output(path: str | Path, *, force: bool = False) -> None:

@@ -81,15 +81,15 @@ class BlockwiseMappedSVC(Lazy, ClassifierMixin, BaseEstimator):
         started = perf_counter()
         client, (samples, labels) = self.client or get_client(), labelled(X, y)
         with answering():
-            known: Summary = client.gather(client.compute(summary_of(samples, labels, 0, True)))
-            if known.sample is None:
+            summary: Summary = client.gather(client.compute(summary_of(samples, labels, 0, True)))
+            if summary.sample is None:
                 raise InputError("no samples: expected at least one row")
-            refuse_one_class(known.classes)
+            refuse_one_class(summary.classes)
             if chosen:
-                choice = choose_width(model, known.sample, known.labels)
+                choice = choose_width(model, summary.sample, summary.labels)
                 model.set_params(sigma=choice.sigma, C=choice.C)
-            first = known.sample[:1]
-            of_sample = SimpleNamespace(sample=lambda: known.sample, blocks=lambda: [first])
+            first = summary.sample[:1]
+            of_sample = SimpleNamespace(sample=lambda: summary.sample, blocks=lambda: [first])
             row_map = model.prepare_rows(of_sample).map
             encoded = partial(_outputs, client, row_map, samples)
             # What comes is encoded: here a map that changes nothing takes it.
@@ -98,9 +98,9 @@ class BlockwiseMappedSVC(Lazy, ClassifierMixin, BaseEstimator):
             encode_s = perf_counter() - started
             self.model_ = model.fit(rows, np.concatenate(client.gather(client.compute(labels))))
         self.model_.timings_["encode_s"] = encode_s
-        self.n_rows_, self.n_features_in_ = len(rows), known.columns.n_columns
-        self.classes_ = known.classes
-        self.blocks_sha256_ = sha256("\n".join(known.digests).encode()).hexdigest()
+        self.n_rows_, self.n_features_in_ = len(rows), summary.columns.n_columns
+        self.classes_ = summary.classes
+        self.blocks_sha256_ = sha256("\n".join(summary.digests).encode()).hexdigest()
         return self
 
     def _plain(self) -> Any:

@@ -54,11 +54,11 @@ class BlockwiseMap(TransformerMixin, BaseEstimator):
         all rows, and from 10,000 rows, evenly spaced and as many in each block, or from all rows if
         there are no more.
         """
-        known: Summary = dask.compute(summary_of(blocks_of(X), None, 0, True))[0]
-        if known.sample is None:
+        summary: Summary = dask.compute(summary_of(blocks_of(X), None, 0, True))[0]
+        if summary.sample is None:
             raise InputError("no samples: expected at least one row")
-        self.map_ = clone(self.map).fit(_with_ends(known))
-        self.n_features_in_ = known.columns.n_columns
+        self.map_ = clone(self.map).fit(_with_ends(summary))
+        self.n_features_in_ = summary.columns.n_columns
         return self
 
     def transform(self, X: Any) -> Any:

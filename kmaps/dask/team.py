@@ -57,8 +57,8 @@ def coded_groups(
     cuts = np.linspace(0, len(blocks), n_groups + 1).astype(int)
     pairs = list(pairwise(cuts))
     grouped = [dask.delayed(_joined)(rows[start:stop]) for start, stop in pairs]
-    known = [dask.delayed(np.concatenate)(numbers[start:stop]) for start, stop in pairs]
-    return client.compute(grouped), client.compute(known)
+    classes_of_rows = [dask.delayed(np.concatenate)(numbers[start:stop]) for start, stop in pairs]
+    return client.compute(grouped), client.compute(classes_of_rows)
 
 
 def _coded(coding: CodedRows, X: AnyMatrix, sparse: float) -> CodeRows:
@@ -70,11 +70,11 @@ def _numbered(y: Any, classes: NDArray) -> NDArray[np.intp]:
     return np.searchsorted(classes, np.asarray(y))
 
 
-def _joined(parts: list[CodeRows]) -> CodeRows:
-    if parts[0].features is not None:
-        return joined(parts)
-    lengths = np.concatenate([np.diff(part.bounds) for part in parts])
-    codes = np.concatenate([part.codes for part in parts])
+def _joined(blocks: list[CodeRows]) -> CodeRows:
+    if blocks[0].features is not None:
+        return joined(blocks)
+    lengths = np.concatenate([np.diff(block.bounds) for block in blocks])
+    codes = np.concatenate([block.codes for block in blocks])
     return CodeRows(codes, np.concatenate([[0], np.cumsum(lengths)]), None)
 
 
@@ -246,9 +246,9 @@ class _NewtonThere:
         return float(loops.total_loss(self._problem.task, margins))
 
 
-def _actors(client: Client, kind: type, parts: Sequence[tuple[Any, ...]]) -> list[Actor]:
+def _actors(client: Client, kind: type, arguments: Sequence[tuple[Any, ...]]) -> list[Actor]:
     """Make an object of a kind on the workers from each tuple of arguments; return its actors."""
-    begun = [client.submit(kind, *part, actor=True) for part in parts]
+    begun = [client.submit(kind, *values, actor=True) for values in arguments]
     client.gather(begun)  # raises the errors of the workers
     places = client.who_has(begun)
     if not all(places.get(future.key) for future in begun):

@@ -21,14 +21,14 @@ class RunningDigest:
         self._dtype, arrays = X.dtype.name, [X]
         if issparse(X):
             arrays = [X.data, X.indices.astype(np.int64), np.diff(X.indptr).astype(np.int64)]
-        for one, array in zip(self._hashes, arrays, strict=False):
-            one.update(np.ascontiguousarray(array).data)
+        for digest, array in zip(self._hashes, arrays, strict=False):
+            digest.update(np.ascontiguousarray(array).data)
 
     def of(self, y: ArrayLike) -> str:
         """Return the digest of the rows with the labels of all of them."""
         labels = "\n".join(map(str, np.asarray(y).tolist()))
-        parts = [self._dtype, *(one.hexdigest() for one in self._hashes), labels]
-        return sha256("\n".join(parts).encode()).hexdigest()
+        lines = [self._dtype, *(digest.hexdigest() for digest in self._hashes), labels]
+        return sha256("\n".join(lines).encode()).hexdigest()
 
 
 def data_digest(X: Any, y: ArrayLike) -> str:

@@ -100,26 +100,26 @@ def train_in_blocks(
     rows = rows.in_single()
     norms = np.empty(len(rows))
     states = [_begun(problem, rows, C, LOSSES[loss]()) for problem in problems]
-    for state, known in zip(states, before, strict=False):
-        state.alpha, state.weights = known.alpha.copy(), known.weights.copy()
+    for state, earlier in zip(states, before, strict=False):
+        state.alpha, state.weights = earlier.alpha.copy(), earlier.weights.copy()
     newton_passes = _expected_passes(rows, loss)
     solutions: dict[int, NewtonResult] = {}
-    passes, measured, part = 0, np.full(len(states), np.inf), 0.0
+    passes, measured, progress_fraction = 0, np.full(len(states), np.inf), 0.0
     estimates: list[float] = []
     while passes < max_iter and measured.max() > tol:
         if _creeps(estimates, tol, newton_passes):
             budget = _VISITS * (max_iter - passes)
             solutions = _by_newton(rows, states, norms, bias, tol, budget, progress)
             measured = _gaps(states)
-            passes += max(int(np.ceil(found.passes / _VISITS)) for found in solutions.values())
+            passes += max(int(np.ceil(result.passes / _VISITS)) for result in solutions.values())
             break
         passes += 1
         _descend(rows, states, norms, bias, (seed, passes), progress if passes == 1 else None)
         # The weights moved between the losses: this is an estimate, checked when it is small.
         gap = _gaps(states).max()
         estimates.append(gap)
-        part = max(part, solved_fraction(gap, tol))
-        progress.report(part, f"{passes} passes, a gap of {gap:.1e}")
+        progress_fraction = max(progress_fraction, solved_fraction(gap, tol))
+        progress.report(progress_fraction, f"{passes} passes, a gap of {gap:.1e}")
         if gap <= tol or passes == max_iter:
             _measure(rows, states, bias)
             measured = _gaps(states)
@@ -288,11 +288,11 @@ def _measure(rows: MappedRows, states: list[BlockProblem], bias: float) -> None:
     weights = np.stack([state.weights for state in states])
     for state in states:
         state.cost = 0.0
-    for found, outputs in rows.chunks():
+    for places, outputs in rows.chunks():
         scores = outputs @ weights[:, :-1].T + bias * weights[:, -1]
         for k, state in enumerate(states):
-            counts = state.places[found] >= 0
-            members = state.places[found[counts]]
+            counts = state.places[places] >= 0
+            members = state.places[places[counts]]
             excess = state.signs[members] * scores[counts, k] - 1
             state.cost += float(np.sum(state.loss.cost(excess, state.costs[members])))
     for state in states:

@@ -383,8 +383,9 @@ def cross_validate(
     >>> from kmaps import LiblinearSVC
     >>> X = np.random.default_rng(0).standard_normal((90, 2))
     >>> y = np.where(X[:, 0] > 0, "right", "left")
-    >>> found = cross_validate(lambda of: along_c(LiblinearSVC(), X[of], y[of]), [0.01, 1, 100], y)
-    >>> found.C, [round(accuracy, 2) for accuracy in found.accuracies]
+    >>> fit = lambda rows: along_c(LiblinearSVC(), X[rows], y[rows])
+    >>> choice = cross_validate(fit, [0.01, 1, 100], y)
+    >>> choice.C, [round(accuracy, 2) for accuracy in choice.accuracies]
     (100.0, [0.93, 0.97, 0.99])
     """
     C = C if isinstance(C, str) else first_values(C)
@@ -548,9 +549,9 @@ def _folds_of(groups: NDArray, folds: int) -> Places:
     if len(names) < folds:
         raise InputError(f"{len(names)} groups cannot be cut into cv={folds} folds: use fewer")
     fold_of, filled = np.empty(len(names), np.intp), np.zeros(folds, np.intp)
-    for one in np.argsort(-sizes, kind="stable"):
-        fold_of[one] = filled.argmin()
-        filled[fold_of[one]] += sizes[one]
+    for place in np.argsort(-sizes, kind="stable"):
+        fold_of[place] = filled.argmin()
+        filled[fold_of[place]] += sizes[place]
     return fold_of[group]
 
 

@@ -77,8 +77,8 @@ def choose_along_path(
     >>> from kmaps.svm import code_rows
     >>> X = np.random.default_rng(0).random((90, 2))
     >>> y = np.where(X[:, 0] > 0.5, "right", "left")
-    >>> found = choose_along_path(CodedSVC("js"), code_rows("js", lambda: [X]), y)
-    >>> found.grid[0], found.grid[-1] <= 100, max(found.accuracies) > 0.9
+    >>> choice = choose_along_path(CodedSVC("js"), code_rows("js", lambda: [X]), y)
+    >>> choice.grid[0], choice.grid[-1] <= 100, max(choice.accuracies) > 0.9
     (0.1, True, True)
     """
     C = C if isinstance(C, str) else rules.first_values(C)

@@ -122,8 +122,8 @@ class Evaluation:
         """
         if len(self.classes) == 2:
             of_classes = of_classes[1:]
-        known = of_classes[np.isfinite(of_classes)]
-        return float(known.mean()) if len(known) else None
+        defined = of_classes[np.isfinite(of_classes)]
+        return float(defined.mean()) if len(defined) else None
 
 
 def evaluate(
@@ -154,8 +154,8 @@ def evaluate(
 
     Examples
     --------
-    >>> found = evaluate(["cat", "dog", "dog", "cow"], [-1.0, 2.0, -0.5, 0.1], ["cat", "dog"])
-    >>> found.accuracy, found.unknown.tolist(), found.confusion.tolist()
+    >>> evaluation = evaluate(["cat", "dog", "dog", "cow"], [-1.0, 2.0, -0.5, 0.1], ["cat", "dog"])
+    >>> evaluation.accuracy, evaluation.unknown.tolist(), evaluation.confusion.tolist()
     (0.5, ['cow'], [[1, 0], [1, 1], [0, 1]])
     """
     y, scores, classes = np.asarray(y), np.asarray(scores, np.float64), np.asarray(classes)
@@ -202,9 +202,9 @@ def count_contradicted(scores: ArrayLike, probabilities: ArrayLike) -> int:
         The number of such rows. Sigmoids and isotonic curves, which each class has of its own, may
         order classes otherwise than the scores do.
     """
-    given = np.asarray(probabilities, np.float64)
+    values = np.asarray(probabilities, np.float64)
     predicted = winners(np.asarray(scores, np.float64))
-    return int((given[np.arange(len(given)), predicted] < given.max(axis=1)).sum())
+    return int((values[np.arange(len(values)), predicted] < values.max(axis=1)).sum())
 
 
 def _check(y: NDArray, scores: NDArray, classes: NDArray) -> None:
@@ -233,15 +233,15 @@ def calibration(true: ArrayLike, probabilities: ArrayLike, bins: int = BINS) -> 
 
     Examples
     --------
-    >>> found = calibration([0, 1, 1, 0], [[0.75, 0.25], [0.25, 0.75], [0.25, 0.75], [0.25, 0.75]])
-    >>> found.rows.tolist(), found.accuracy[7].item(), found.error
+    >>> table = calibration([0, 1, 1, 0], [[0.75, 0.25], [0.25, 0.75], [0.25, 0.75], [0.25, 0.75]])
+    >>> table.rows.tolist(), table.accuracy[7].item(), table.error
     ([0, 0, 0, 0, 0, 0, 0, 4, 0, 0], 0.75, 0.0)
     """
-    true, given = np.asarray(true, np.intp), np.asarray(probabilities, np.float64)
-    if not len(true) or len(true) != len(given):
-        raise InputError(f"{len(true)} labels, {len(given)} rows of probabilities: need as many")
-    n_classes = given.shape[1]
-    largest, right = given.max(axis=1), given.argmax(axis=1) == true
+    true, values = np.asarray(true, np.intp), np.asarray(probabilities, np.float64)
+    if not len(true) or len(true) != len(values):
+        raise InputError(f"{len(true)} labels, {len(values)} rows of probabilities: need as many")
+    n_classes = values.shape[1]
+    largest, right = values.max(axis=1), values.argmax(axis=1) == true
     bounds = np.linspace(0, 1, bins + 1)
     place = np.minimum((largest * bins).astype(int), bins - 1)
     rows = np.bincount(place, minlength=bins)
@@ -249,15 +249,15 @@ def calibration(true: ArrayLike, probabilities: ArrayLike, bins: int = BINS) -> 
         confidence = np.bincount(place, largest, bins) / rows
         accuracy = np.bincount(place, right, bins) / rows
     wanted = (true[:, None] == np.arange(n_classes)).astype(float)
-    known = true < n_classes
+    in_classes = true < n_classes
     # A probability of 0 counts as the smallest one, so that no row makes the loss infinite.
-    own = given[known, true[known]].clip(np.finfo(float).tiny)
+    own = values[in_classes, true[in_classes]].clip(np.finfo(float).tiny)
     return Calibration(
         bounds,
         rows,
         confidence,
         accuracy,
         error=float(np.nansum(rows * np.abs(accuracy - confidence)) / len(true)),
-        brier=float(((given - wanted) ** 2).sum(axis=1).mean()),
-        log_loss=float(-np.log(own).mean()) if known.any() else np.nan,
+        brier=float(((values - wanted) ** 2).sum(axis=1).mean()),
+        log_loss=float(-np.log(own).mean()) if in_classes.any() else np.nan,
     )

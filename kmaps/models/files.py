@@ -94,8 +94,8 @@ def describe_model(path: str | Path) -> dict[str, Any]:
     >>> from kmaps import CodedSVC
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     CodedSVC("js", C=3.0).fit([[0.0], [0.4], [1.0]], [0, 0, 1]).save(f"{folder}/m.npz")
-    ...     found = describe_model(f"{folder}/m.npz")
-    >>> found["map"], found["kernel"], found["C"], found["levels"], found["classes"]
+    ...     facts = describe_model(f"{folder}/m.npz")
+    >>> facts["map"], facts["kernel"], facts["C"], facts["levels"], facts["classes"]
     ('exact', 'js', 3.0, 3, [0, 1])
     """
     file = ModelFile(path)

@@ -356,10 +356,10 @@ class LandmarkMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
         out = room_for_rows(n, m, np.float32)
 
         def fill(start: int, stop: int) -> None:
-            found = np.zeros((stop - start, len(whitening)), whitening.dtype)
+            block = np.zeros((stop - start, len(whitening)), whitening.dtype)
             with threads(1):
-                found[:, :m] = values(start, stop)
-            out[start:stop] = upper_product(found, whitening)[:, :m]
+                block[:, :m] = values(start, stop)
+            out[start:stop] = upper_product(block, whitening)[:, :m]
 
         # One thread of BLAS for each of ours: more threads slow each other down.
         with _pools().limit(limits=1, user_api="blas"):
@@ -409,13 +409,13 @@ def _centres(of: LandmarkMap, X: AnyMatrix, m: int, random: RandomState) -> AnyM
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # warns of fewer than m different rows
         clusters = KMeans(m, init="random", n_init=1, max_iter=_ROUNDS, random_state=random)
-        found = clusters.fit(pool).cluster_centers_
+        centers = clusters.fit(pool).cluster_centers_
     # Between bytes, distances of intersection are fast.
     step = byte_step(SampleMatrix.check(X, "X")) if of.kernel == "exp-intersection" else 0
     if step:
-        found = np.rint(found / step) * step
+        centers = np.rint(centers / step) * step
     # K-means subtracts means and adds them again, which can make zeros negative.
-    return found if X.min() < 0 else np.maximum(found, 0)
+    return centers if X.min() < 0 else np.maximum(centers, 0)
 
 
 def _pivots(of: LandmarkMap, X: AnyMatrix, m: int, random: RandomState) -> AnyMatrix:
@@ -435,14 +435,14 @@ def _pivots(of: LandmarkMap, X: AnyMatrix, m: int, random: RandomState) -> AnyMa
     while done < m and left.sum() > _JITTER * n:
         drawn = random.choice(n, _DRAWN, p=left / left.sum())
         accepted = _accepted(left_of(drawn, drawn), random.random_sample(_DRAWN) * left[drawn])
-        found = drawn[accepted][: m - done]
-        columns = left_of(slice(None), found)
-        columns = columns @ jittered_inverse_root(columns[found])[0]
-        factor[:, done : done + len(found)] = columns
+        pivots = drawn[accepted][: m - done]
+        columns = left_of(slice(None), pivots)
+        columns = columns @ jittered_inverse_root(columns[pivots])[0]
+        factor[:, done : done + len(pivots)] = columns
         left = np.maximum(left - (columns**2).sum(axis=1), 0)
-        left[found] = 0
-        chosen[done : done + len(found)] = found
-        done += len(found)
+        left[pivots] = 0
+        chosen[done : done + len(pivots)] = pivots
+        done += len(pivots)
     # If no row has a residual, copies of chosen rows fill the rest.
     chosen[done:] = random.permutation(np.setdiff1d(np.arange(n), chosen[:done]))[: m - done]
     return X[np.sort(chosen)]

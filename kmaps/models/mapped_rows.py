@@ -72,8 +72,8 @@ class MappedRows:
             places = np.concatenate(pieces)
 
         def chunk(start: int) -> tuple[Places, NDArray]:
-            part = places[start : start + size]
-            return part, self.outputs[part if self.members is None else self.members[part]]
+            block = places[start : start + size]
+            return block, self.outputs[block if self.members is None else self.members[block]]
 
         yield from ahead(map(chunk, range(0, len(self), size)))
 

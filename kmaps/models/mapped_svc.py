@@ -165,8 +165,10 @@ class MappedSVC(_Shared, ProbabilisticClassifier):
         model = clone(self).set_params(sigma=choice.sigma, C=choice.C)
         model.fit(kept, classes, labels.weights)
         model.timings_ |= self.timings_
-        given = self.get_params(deep=False)
-        self.__dict__.update({name: of for name, of in vars(model).items() if name not in given})
+        parameters = self.get_params(deep=False)
+        self.__dict__.update(
+            {name: of for name, of in vars(model).items() if name not in parameters}
+        )
         self.width_choice_, self.C_ = choice, choice.C
         return self
 
@@ -271,16 +273,16 @@ class MappedSVC(_Shared, ProbabilisticClassifier):
         ``CodedSVC.save`` describes the arguments. Parameters that were "auto" are saved as chosen.
         """
         check_is_fitted(self)
-        given = {name: getattr(self, name) for name in self._stored}
+        parameters = {name: getattr(self, name) for name in self._stored}
         if is_chosen(self.sigma):
-            given["sigma"] = self.sigma_
+            parameters["sigma"] = self.sigma_
         if is_chosen(self.C):
-            given["C"] = self.C_
+            parameters["C"] = self.C_
         arrays, fitted = self._parts()
         curves = {} if self._probabilities is None else self._probabilities.arrays
         arrays |= {"intercept": self.intercept_, "classes": self.classes_, **curves}
         fitted = {"n_features": self.n_features_in_, "sigma": self.sigma_, **fitted}
-        write_model(path, self, given, arrays, fitted=fitted, record=record, force=force)
+        write_model(path, self, parameters, arrays, fitted=fitted, record=record, force=force)
 
 
 def _not_in_blocks(sigma: Any, C: Any) -> ConfigError:

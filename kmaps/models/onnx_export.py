@@ -73,7 +73,7 @@ def _steps(model: Any) -> list[Any]:
     if not isinstance(model, Pipeline):
         return [model]
     steps = [step for _, step in model.steps if step is not None and step != "passthrough"]
-    return [one for step in steps for one in _steps(step)]
+    return [inner for step in steps for inner in _steps(step)]
 
 
 def _add(step: Any, graph: Graph, x: Tensor) -> Tensor | None:

@@ -123,8 +123,8 @@ class PositionAngleMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return np.stack(axes, axis=-1).reshape(-1, 2) / (max(self.height, self.width) - 1)
 
     def _fit_product(self) -> None:
-        found = HarmonicMap if self.kind == "harmonic" else LowDimMap
-        of_one = found("rbf", self.position_dim, low=0, high=1, sigma=self.position_width)
+        map_class = HarmonicMap if self.kind == "harmonic" else LowDimMap
+        of_one = map_class("rbf", self.position_dim, low=0, high=1, sigma=self.position_width)
         self._places = ProductMap(of_one).fit_transform(self._positions())
         angles = LowDimMap("von-mises", self.angle_dim, period=2 * np.pi, sigma=self.angle_width)
         self._angles = angles.fit([[0.0], [np.pi]])

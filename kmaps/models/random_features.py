@@ -222,10 +222,10 @@ class RandomFeatureSVC(MappedSVC):
         return at
 
     def _make_map(self) -> RandomFeatures:
-        given = self.n_frequencies, self.sigma, self.structure, self.random_state
+        settings = self.n_frequencies, self.sigma, self.structure, self.random_state
         if self.kernel == "rbf":
-            return RandomFourierMap(*given)
-        return GeneralizedRBFMap(self.kernel, self.order, *given)
+            return RandomFourierMap(*settings)
+        return GeneralizedRBFMap(self.kernel, self.order, *settings)
 
     def _keep(self, fitted_map: RandomFeatures, weights: NDArray, intercept: NDArray) -> None:
         self.map_, self.sigma_ = fitted_map, fitted_map.sigma_
@@ -268,5 +268,9 @@ def _narrow(rows: MappedRows) -> MappedRows:
         return rows
     with threadpool_limits(1, user_api="blas"):  # the same bits on any number of threads
         (root,) = qr(rows.outputs.T, mode="r", overwrite_a=True, check_finite=False)
-    known = {"n_features_in_": fitted.n_features_in_, "sigma_": fitted.sigma_, "n_outputs_": n}
-    return MappedRows(SimpleNamespace(**known), None, np.ascontiguousarray(root[:n].T))
+    fitted_values = {
+        "n_features_in_": fitted.n_features_in_,
+        "sigma_": fitted.sigma_,
+        "n_outputs_": n,
+    }
+    return MappedRows(SimpleNamespace(**fitted_values), None, np.ascontiguousarray(root[:n].T))

@@ -198,8 +198,8 @@ def training_record(facts: Mapping[str, Any], **of_the_data: Any) -> dict[str, A
         The facts about the data, then those of the training without times and without what the
         file holds elsewhere, such as its classes and C.
     """
-    kept = {name: fact for name, fact in facts.items() if name not in _NOT_RECORDED + _TIMES}
-    return {**of_the_data, **kept}
+    recorded = {name: fact for name, fact in facts.items() if name not in _NOT_RECORDED + _TIMES}
+    return {**of_the_data, **recorded}
 
 
 def _width(
@@ -247,9 +247,13 @@ def fit_and_warn(model: Any, rows: Any, y: NDArray) -> list[str]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(rows, y)
-    for one in caught:
-        warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
-    return [str(one.message) for one in caught if issubclass(one.category, ConvergenceWarning)]
+    for warning in caught:
+        warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
+    return [
+        str(warning.message)
+        for warning in caught
+        if issubclass(warning.category, ConvergenceWarning)
+    ]
 
 
 def _choose_c(

@@ -124,8 +124,8 @@ def choose_width(
     >>> from kmaps import LandmarkSVC
     >>> X = np.random.default_rng(0).random((300, 2))
     >>> y = np.floor(4 * X[:, 0]) % 2
-    >>> found = choose_width(LandmarkSVC("rbf", 50, sigma="auto"), X, y, "auto")
-    >>> found.fractions[0], found.sigma < 0.5, max(found.accuracies) > 0.9
+    >>> choice = choose_width(LandmarkSVC("rbf", 50, sigma="auto"), X, y, "auto")
+    >>> choice.fractions[0], choice.sigma < 0.5, max(choice.accuracies) > 0.9
     (1.0, True, True)
     """
     if model.kernel not in WIDTH_KERNELS:
@@ -195,8 +195,8 @@ def _gram_widths(
     """Return a function that makes the ``predict`` of a width, from one matrix of distances."""
     squared = squared_distance(X, kernel=model.kernel, gamma=model.gamma)
     # Not a clone: a KernelSVCCV would choose for itself.
-    given = {"kernel": "precomputed", "sigma": None, "probability": None, "verbose": 0}
-    precomputed = KernelSVC(**model.get_params(deep=False) | given)
+    parameters = {"kernel": "precomputed", "sigma": None, "probability": None, "verbose": 0}
+    precomputed = KernelSVC(**model.get_params(deep=False) | parameters)
     return lambda sigma: choice.along_c_precomputed(
         precomputed, exponential(squared, sigma), y, weights=weights
     )

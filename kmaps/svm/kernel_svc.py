@@ -303,7 +303,9 @@ class KernelSVC(ProbabilisticClassifier):
     def _train(self, rows: "Rows", problems: list[BinaryProblem]) -> Places:
         """Train all models; return the rows that are a support vector of any."""
         train = self._trainer(rows)
-        limits = [self.max_iter or max(_LEAST_LIMIT, 100 * len(one.rows)) for one in problems]
+        limits = [
+            self.max_iter or max(_LEAST_LIMIT, 100 * len(problem.rows)) for problem in problems
+        ]
         default = 1 if isinstance(rows, NodeRows) else num_threads()
         with threads(threads_of(self.n_jobs, default)):
             each = self._progress(len(problems)).counted(lambda k, _: train(problems[k], limits[k]))
@@ -333,17 +335,17 @@ class KernelSVC(ProbabilisticClassifier):
         return support
 
     def _count_bytes(self) -> None:
-        kept = self.support_ if self._precomputed else self.support_vectors_
-        self.model_bytes_ = _nbytes(kept) + _nbytes(self.dual_coef_) + self.intercept_.nbytes
+        stored = self.support_ if self._precomputed else self.support_vectors_
+        self.model_bytes_ = _nbytes(stored) + _nbytes(self.dual_coef_) + self.intercept_.nbytes
 
     def _scores_of_others(
         self, rows: "Rows", y: NDArray, weights: Floats, train: Places, test: Places
     ) -> NDArray:
         """Train and score on the Gram matrix that there is."""
-        known: Any = rows.take(train)
+        training_rows: Any = rows.take(train)
         unseen: Any = rows.take(test)
-        self.set_params(kernel="precomputed").fit(known, y[train], weights[train])
-        return self.decision_function(unseen.against(known))
+        self.set_params(kernel="precomputed").fit(training_rows, y[train], weights[train])
+        return self.decision_function(unseen.against(training_rows))
 
     def _score_width(self) -> int:
         return max(self.dual_coef_.shape)
@@ -387,9 +389,9 @@ class KernelSVC(ProbabilisticClassifier):
             **matrix_arrays("dual_coef", self.dual_coef_.T),
             **({} if self._probabilities is None else self._probabilities.arrays),
         }
-        given = {name: getattr(self, name) for name in _STORED}
+        parameters = {name: getattr(self, name) for name in _STORED}
         fitted = {"n_features": self.n_features_in_, "sigma": self.sigma_}
-        write_model(path, self, given, arrays, fitted=fitted, record=record, force=force)
+        write_model(path, self, parameters, arrays, fitted=fitted, record=record, force=force)
 
     @classmethod
     def load(cls, path: str | Path) -> "KernelSVC":

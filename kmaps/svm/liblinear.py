@@ -232,7 +232,7 @@ class LiblinearSVC(LinearClassifier):
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always", ConvergenceWarning)
                 train(X[problem.rows], problem.signs, factors)
-            unfinished = any(issubclass(one.category, ConvergenceWarning) for one in caught)
+            unfinished = any(issubclass(warning.category, ConvergenceWarning) for warning in caught)
             constant = model.intercept_ / self.bias if self.bias else []
             weights = np.concatenate([model.coef_[0], constant])
             yield weights, int(np.max(model.n_iter_)), unfinished

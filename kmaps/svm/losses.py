@@ -142,5 +142,7 @@ HINGES = (Hinge.name, SquaredHinge.name)
 def check_combination(solver: str, combined: Combined, penalty: str, loss: str) -> None:
     """Refuse a penalty and a loss that a solver, whose name the message says, does not combine."""
     if loss not in combined.get(penalty, ()):
-        pairs = ", ".join(f"{one} + {name}" for one, names in combined.items() for name in names)
+        pairs = ", ".join(
+            f"{penalty_name} + {name}" for penalty_name, names in combined.items() for name in names
+        )
         raise ConfigError(f"penalty={penalty!r} with loss={loss!r}: {solver} combines {pairs}")

@@ -80,9 +80,9 @@ def write_model(
 
 
 def _now() -> str:
-    given = os.environ.get("SOURCE_DATE_EPOCH", "")
-    known = given.isdecimal() and len(given) < 12  # a year that dates have
-    when = datetime.fromtimestamp(int(given), UTC) if known else datetime.now(UTC)
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    is_stated = epoch.isdecimal() and len(epoch) < 12  # a year that dates have
+    when = datetime.fromtimestamp(int(epoch), UTC) if is_stated else datetime.now(UTC)
     return when.isoformat(timespec="seconds")
 
 
@@ -90,7 +90,7 @@ def matrix_arrays(name: str, matrix: "AnyMatrix") -> dict[str, NDArray]:
     """Return a matrix as a file has it: one array, or the three of a CSR matrix."""
     if not issparse(matrix):
         return {name: matrix}
-    return {f"{name}_{part}": getattr(matrix, part) for part in ("data", "indices", "indptr")}
+    return {f"{name}_{field}": getattr(matrix, field) for field in ("data", "indices", "indptr")}
 
 
 def csr_or_dense(parts: Parts, n_columns: int) -> AnyMatrix:
@@ -345,9 +345,9 @@ class ModelFile:
         self._taken.add(name)
         array = self._arrays[name]
         fits = array.ndim == len(shape) and all(map(_measures, array.shape, shape))
-        known = [np.dtype(one) for one in (dtype if isinstance(dtype, tuple) else (dtype,))]
-        if array.dtype not in known or not fits:
-            kinds, sides = " or ".join(map(str, known)), ", ".join(map(_in_words, shape))
+        dtypes = [np.dtype(stated) for stated in (dtype if isinstance(dtype, tuple) else (dtype,))]
+        if array.dtype not in dtypes or not fits:
+            kinds, sides = " or ".join(map(str, dtypes)), ", ".join(map(_in_words, shape))
             sides += "," if len(shape) == 1 else ""
             raise self.damaged(
                 f"{name} is {array.dtype} of shape {array.shape}, expected {kinds} of shape "

@@ -61,22 +61,22 @@ def _votes(graph: Graph, scores: Tensor, n_classes: int) -> Tensor:
 def _probabilities(graph: Graph, columns: Tensor, n_classes: int, curves: Any) -> Tensor:
     """Return the probabilities (n, K), as `kmaps.svm.reduction.Probabilities.of` has them."""
     if curves.method == "isotonic":
-        found = _isotonic(graph, columns, curves)
+        probabilities = _isotonic(graph, columns, curves)
     else:
         exponents = graph.node("Add", graph.node("Mul", columns, curves.x), curves.p)
         if n_classes > 2:
             if curves.method == "sigmoid":
                 exponents = _log_sigmoid(graph, exponents)
             return graph.node("Softmax", exponents, axis=1)
-        found = graph.node("Sigmoid", exponents)
+        probabilities = graph.node("Sigmoid", exponents)
     if n_classes == 2:
-        other = graph.node("Add", graph.node("Neg", found), 1.0)
-        return graph.node("Concat", other, found, axis=1)
-    total = graph.node("ReduceSum", found, [1])
+        other = graph.node("Add", graph.node("Neg", probabilities), 1.0)
+        return graph.node("Concat", other, probabilities, axis=1)
+    total = graph.node("ReduceSum", probabilities, [1])
     some = graph.node("Greater", total, 0.0, dtype=bool)
     one, equal = graph.constant(1.0), graph.constant(1 / n_classes)
     divisor = graph.node("Where", some, total, one, dtype=np.float64)
-    parts = graph.node("Div", found, divisor)
+    parts = graph.node("Div", probabilities, divisor)
     return graph.node("Where", some, parts, equal, dtype=np.float64)
 
 

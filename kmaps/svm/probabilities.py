@@ -101,8 +101,8 @@ def _inverse_temperature(scores: NDArray, codes: Places, weights: Floats) -> flo
         return float(weights @ logsumexp(np.exp(logarithm) * differences, axis=1))
 
     # Without a limit, separated classes would have an infinite factor.
-    found = minimize_scalar(loss, bounds=(-10, 10), method="bounded", options={"xatol": 1e-9})
-    return float(np.exp(found.x) / spread)
+    minimum = minimize_scalar(loss, bounds=(-10, 10), method="bounded", options={"xatol": 1e-9})
+    return float(np.exp(minimum.x) / spread)
 
 
 def _sigmoid(values: NDArray, positive: NDArray, weights: NDArray) -> tuple[NDArray, NDArray]:
@@ -141,10 +141,10 @@ def held_out_scores(
     y = learner.classes_[labels.codes]
     for k, (train, test) in enumerate(splits.split(y, y)):
         with showing_part(folds, k, "probabilities: trained without a fold"):
-            found = model._scores_of_others(rows, y, labels.weights, train, test)
+            block = model._scores_of_others(rows, y, labels.weights, train, test)
         if scores is None:
-            scores = np.empty((len(y), *found.shape[1:]))
-        scores[test] = found
+            scores = np.empty((len(y), *block.shape[1:]))
+        scores[test] = block
     return present(scores, "the scores of the folds")  # there are at least two folds
 
 

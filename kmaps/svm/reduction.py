@@ -206,21 +206,21 @@ class Probabilities:
         columns = scores.reshape(len(scores), -1)
         if self.method == "temperature" and scores.ndim == 2:
             return _softmax(self.x * columns)
-        found = np.empty(columns.shape)
+        probabilities = np.empty(columns.shape)
         for k in range(columns.shape[1]):
             own = slice(self.bounds[k], self.bounds[k + 1])
             if self.method != "isotonic":
-                found[:, k] = _sigmoid(self.x[own] * columns[:, k] + self.p[own])
+                probabilities[:, k] = _sigmoid(self.x[own] * columns[:, k] + self.p[own])
             else:
-                found[:, k] = np.interp(columns[:, k], self.x[own], self.p[own])
+                probabilities[:, k] = np.interp(columns[:, k], self.x[own], self.p[own])
         if scores.ndim == 1:
-            return np.column_stack([1 - found[:, 0], found[:, 0]])
-        total = found.sum(axis=1, keepdims=True)
+            return np.column_stack([1 - probabilities[:, 0], probabilities[:, 0]])
+        total = probabilities.sum(axis=1, keepdims=True)
         none = total == 0  # rows that no class wants, in double precision
-        rest = np.full_like(found, 1 / found.shape[1])
+        rest = np.full_like(probabilities, 1 / probabilities.shape[1])
         if self.method == "sigmoid" and none.any():
             rest = _softmax(_log_sigmoid(self.x * columns + self.p))
-        return np.divide(found, total, out=rest, where=~none)
+        return np.divide(probabilities, total, out=rest, where=~none)
 
     @property
     def arrays(self) -> dict[str, NDArray]:

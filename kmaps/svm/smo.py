@@ -58,12 +58,12 @@ def trainer(
     """Return a function that trains one binary problem, in at most so many steps."""
 
     def train(problem: BinaryProblem, limit: int) -> SupportVectors:
-        return _Descent(rows, problem, C, cache_mb).run(tol, limit)
+        return _PairDescent(rows, problem, C, cache_mb).run(tol, limit)
 
     return train
 
 
-class _Descent:
+class _PairDescent:
     """A binary problem, and how far it is solved; the active variables are in ``_part``."""
 
     def __init__(self, rows: GramRows, problem: BinaryProblem, C: float, cache_mb: float) -> None:
@@ -125,8 +125,10 @@ class _Descent:
 
     def _shrink(self, high: float, low: float) -> None:
         """Let variables go that are at a bound, and whose gradients push them further out."""
-        part = self._part
-        out = (~part.rises & (part.gradient > high)) | (~part.falls & (part.gradient < low))
+        variables = self._part
+        out = (~variables.rises & (variables.gradient > high)) | (
+            ~variables.falls & (variables.gradient < low)
+        )
         if (~out).sum() < _WORTH_PACKING * len(out):
             self._keep()
             self._activate(self._active[~out])
@@ -139,5 +141,5 @@ class _Descent:
         loss = self._bounds @ np.maximum(self._signs * error, 0)
         square = self._dual @ (self._signs - self._gradient)
         gap = float((loss - self._dual @ error) / (square / 2 + loss))
-        kept = np.flatnonzero(self._dual)
-        return SupportVectors(self._members[kept], self._dual[kept], intercept, steps, gap)
+        support = np.flatnonzero(self._dual)
+        return SupportVectors(self._members[support], self._dual[support], intercept, steps, gap)

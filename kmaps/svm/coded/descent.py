@@ -169,7 +169,9 @@ class _Descent:
         if passes < max(AFTER, _LEAST_PART * self.newton_passes):
             return False
         # What half of all passes gained says more than the last ones: the gap goes up and down.
-        half, before = next(known for known in self.gaps if known[0] >= passes / 2)
+        half, before = next(
+            measurement for measurement in self.gaps if measurement[0] >= passes / 2
+        )
         if not 0 < lowest < before:
             return half < passes and passes > self.newton_passes
         left = np.log(lowest / self.goal) * (passes - half) / np.log(before / lowest)
@@ -281,8 +283,8 @@ class Face:
         low = np.where(self.alpha > 0, 0, -self.task.upper)
         high = np.where(self.alpha > 0, self.task.upper, 0)
         wanted = self._conjugate_gradients(slopes, change, low, high)
-        for part in parts(problems.far(wanted, self.alpha, low, high)):
-            step = np.clip(self.alpha + part * wanted, low, high) - self.alpha
+        for share in parts(problems.far(wanted, self.alpha, low, high)):
+            step = np.clip(self.alpha + share * wanted, low, high) - self.alpha
             of_constant, curved = self._product(step, change)
             gain = float(np.sum(step * (slopes - curved / 2)))
             if gain > 0:

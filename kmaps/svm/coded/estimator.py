@@ -445,9 +445,9 @@ class CodedEstimator(Learner):
         return int(feature)
 
     def _feature_names(self) -> list[str]:
-        given = vars(self).get("feature_names_in_")
-        if given is not None:
-            return [str(name) for name in given]
+        names = vars(self).get("feature_names_in_")
+        if names is not None:
+            return [str(name) for name in names]
         return [f"x{j}" for j in range(self.n_features_in_)]
 
     def save(

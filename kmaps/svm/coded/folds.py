@@ -90,11 +90,11 @@ class FoldModels:
         blas = threadpool_limits(1, user_api="blas") if sparse else nullcontext()
         with weights_in_memory(n_weights, n_models), blas:
             train = ProgressReporter("", len(self.jobs)).counted(partial(self._train, n_weights))
-            found = for_blocks(train, len(self.jobs), 1)
-        gaps = np.array([gap for _, gap in found])
+            trained = for_blocks(train, len(self.jobs), 1)
+        gaps = np.array([gap for _, gap in trained])
         self.missed = bool((gaps > self.folds[0].learner.tol).any())
         self.folds[0].learner._warn_of_gaps(gaps, 3, " without held-out samples")
-        columns = iter(scores for scores, _ in found)
+        columns = iter(scores for scores, _ in trained)
         labels = []
         for fold in self.folds:
             scores = np.stack([next(columns) for _ in fold.problems], 1)

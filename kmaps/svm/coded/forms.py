@@ -67,8 +67,8 @@ class Layout:
         diagonal = self.diagonal.reshape(-1)
 
         def block(start: int, stop: int) -> None:
-            part = rows.codes, rows.bounds[start : stop + 1], rows.features
-            square_norms(*part, diagonal, stride, self.scale, norms[start:stop])
+            block_rows = rows.codes, rows.bounds[start : stop + 1], rows.features
+            square_norms(*block_rows, diagonal, stride, self.scale, norms[start:stop])
 
         for_blocks(block, len(norms), _BLOCK_ROWS)
         return norms

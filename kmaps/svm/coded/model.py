@@ -83,10 +83,10 @@ class ScoreTables:
                 lanes: int = lanes,
                 out: NDArray = out,
             ) -> None:
-                part = CodeRows(rows.codes, rows.bounds[start : stop + 1], rows.features)
+                block_rows = CodeRows(rows.codes, rows.bounds[start : stop + 1], rows.features)
                 size = self.n_levels * lanes
                 flat = out[start:stop].reshape(-1)
-                look_up(part, table, size, (0,) * lanes, flat)
+                look_up(block_rows, table, size, (0,) * lanes, flat)
 
             for_blocks(block, n, max(1, _BLOCK_VALUES // per_row))
             scores[:, column : column + width] = out[:, :width]
@@ -325,14 +325,17 @@ def deviations(model: CodedModel, counts: NDArray[np.float64]) -> NDArray[np.flo
     """Return the standard deviation of each function by the weight of each row, (P, d)."""
     n_problems, d, _ = model.weights.shape
     total = counts[0].sum()
-    found = np.empty((n_problems, d), np.float32)
+    spreads = np.empty((n_problems, d), np.float32)
     size = max(1, _BLOCK_VALUES // (model.n_rows * n_problems))
     for first, start in product(range(0, n_problems, _MOST_PROBLEMS), range(0, d, size)):
-        some, part = slice(first, first + _MOST_PROBLEMS), slice(start, start + size)
-        share, values = counts[part, :, None] / total, model.values(np.arange(d)[part], some)
+        some, features = slice(first, first + _MOST_PROBLEMS), slice(start, start + size)
+        share, values = (
+            counts[features, :, None] / total,
+            model.values(np.arange(d)[features], some),
+        )
         mean = (share * values).sum(axis=1, keepdims=True)
-        found[some, part] = np.sqrt((share * (values - mean) ** 2).sum(axis=1)).T
-    return found
+        spreads[some, features] = np.sqrt((share * (values - mean) ** 2).sum(axis=1)).T
+    return spreads
 
 
 def function_of(model: CodedModel, feature: int, name: str) -> FeatureFunction:
@@ -353,5 +356,5 @@ def level_numbers(model: CodedModel, X: Any, features: NDArray[np.intp]) -> NDAr
     book = model.coder.book
     if book is None:
         return columns.astype(np.intp)
-    found = [book.codes(columns[:, [k]], features[[k]]) for k in range(len(features))]
-    return np.hstack(found).astype(np.intp)
+    codes = [book.codes(columns[:, [k]], features[[k]]) for k in range(len(features))]
+    return np.hstack(codes).astype(np.intp)

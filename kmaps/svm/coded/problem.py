@@ -62,15 +62,15 @@ class CodedProblem(NamedTuple):
 
     def margins(self, weights: NDArray[np.float32], constant: float) -> Floats:
         """Return s_i f(x_i) for the members of the task."""
-        found = np.empty(len(self.task.members))
-        loops.margins(self.rows, self.form, self.task, weights, constant, found)
-        return found
+        margins = np.empty(len(self.task.members))
+        loops.margins(self.rows, self.form, self.task, weights, constant, margins)
+        return margins
 
     def part(self, chosen: NDArray) -> "CodedProblem":
         """Return the problem of some of the members."""
         arrays = ("members", "signs", "norms", "targets", "upper", "ridge")
-        part = {name: getattr(self.task, name)[chosen] for name in arrays}
-        return self._replace(task=self.task._replace(**part))
+        values = {name: getattr(self.task, name)[chosen] for name in arrays}
+        return self._replace(task=self.task._replace(**values))
 
 
 def make_task(

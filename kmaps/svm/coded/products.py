@@ -56,10 +56,10 @@ def code_gram(rows: CodedRows, others: CodedRows | None = None) -> NDArray[np.fl
     >>> from kmaps.svm import KernelSVC, code_rows
     >>> X = np.random.default_rng(0).random((60, 5))
     >>> y = np.where(X[:, 0] > X[:, 1], "left", "right")
-    >>> known = code_rows(HomogeneousMap("chi2"), lambda: [X[:40]], form="low-rank")
-    >>> model = KernelSVC("precomputed", C=10).fit(code_gram(known), y[:40])
-    >>> unseen = known.encode(X[40:])
-    >>> bool((model.predict(code_gram(unseen, known)) == y[40:]).mean() > 0.8)
+    >>> training_rows = code_rows(HomogeneousMap("chi2"), lambda: [X[:40]], form="low-rank")
+    >>> model = KernelSVC("precomputed", C=10).fit(code_gram(training_rows), y[:40])
+    >>> unseen = training_rows.encode(X[40:])
+    >>> bool((model.predict(code_gram(unseen, training_rows)) == y[40:]).mean() > 0.8)
     True
     """
     columns = rows if others is None else others
@@ -140,17 +140,17 @@ def _fill_seldom(out: NDArray[np.float32], pairs: _Pairs, frequent: NDArray[np.b
     lists = by_feature.indptr, numbers, by_feature.data
 
     def fill(start: int, stop: int) -> None:
-        part = walked.indptr[start : stop + 1], walked.indices, walked.data
+        lists_of_rows = walked.indptr[start : stop + 1], walked.indices, walked.data
         first = start if pairs.symmetric else -1
-        loops.fill_products(part, lists, *pairs.outputs, first, out[start:stop])
+        loops.fill_products(lists_of_rows, lists, *pairs.outputs, first, out[start:stop])
 
     for_blocks(fill, len(out), _BLOCK_ROWS)
 
 
 def _without(listed: csr_array, features: NDArray[np.bool_]) -> csr_array:
-    kept = ~features[listed.indices]
-    bounds = np.concatenate([[0], np.cumsum(kept)])[listed.indptr]
-    return csr_array((listed.data[kept], listed.indices[kept], bounds), listed.shape)
+    stays = ~features[listed.indices]
+    bounds = np.concatenate([[0], np.cumsum(stays)])[listed.indptr]
+    return csr_array((listed.data[stays], listed.indices[stays], bounds), listed.shape)
 
 
 def _add_frequent(out: NDArray[np.float32], pairs: _Pairs, features: Places) -> None:

@@ -89,14 +89,14 @@ def solve_sparse(
     if start is not None and len(start) != len(columns) + 1:
         start = None
     task = GroupProblem(columns, columns.shape[1], bias, problem.signs, costs, loss, start)
-    found = task.solve(tol, max_iter)
-    weights = found.weights[:-1].reshape(columns.shape) * columns.root[:, None]  # on the tables
+    solution = task.solve(tol, max_iter)
+    weights = solution.weights[:-1].reshape(columns.shape) * columns.root[:, None]  # on the tables
     return CodedSolution(
         weights.astype(np.float32),
-        float(found.weights[-1]),
-        found.weights,
-        found.margins,
-        found.objective,
-        (1 - found.gap) * found.objective,
-        found.n_rounds,
+        float(solution.weights[-1]),
+        solution.weights,
+        solution.margins,
+        solution.objective,
+        (1 - solution.gap) * solution.objective,
+        solution.n_rounds,
     )

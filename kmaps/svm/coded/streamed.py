@@ -150,8 +150,8 @@ class StreamedClassifier(CodedEstimator, ProbabilisticClassifier):
         >>> y = np.where(X[:, 0] > X[:, 1], "left", "right")
         >>> quantizer = Quantizer(strategy="shared").fit(X)
         >>> codes, model = quantizer.transform(X), CodedSVC("chi2", levels=quantizer.levels_)
-        >>> for part in (slice(0, 100), slice(100, 200), slice(200, 300)):
-        ...     model = model.partial_fit(codes[part], y[part], classes=["left", "right"])
+        >>> for block in (slice(0, 100), slice(100, 200), slice(200, 300)):
+        ...     model = model.partial_fit(codes[block], y[block], classes=["left", "right"])
         >>> whole = CodedSVC("chi2", levels=quantizer.levels_).fit(codes, y)
         >>> bool(abs(model.objective_ / whole.objective_ - 1) < 1e-4)
         True
@@ -187,11 +187,11 @@ class StreamedClassifier(CodedEstimator, ProbabilisticClassifier):
             )
         with input_errors():
             X, y = validate_data(self, X, y, reset=before is None, **self._checks)
-        known = _checked_classes(classes, None if before is None else before.classes)
+        all_labels = _checked_classes(classes, None if before is None else before.classes)
         if self.levels is None:
             raise ConfigError("levels=None: partial_fit expects the levels of the features")
         levels = check_levels(self.levels, X.shape[1])
-        labels = _numbers_of(y, known)
+        labels = _numbers_of(y, all_labels)
         weights = check_sample_weight(sample_weight, len(labels))
         fixed = tuple(getattr(self, name) for name in _FIXED)
         counts = np.flatnonzero(weights)
@@ -208,13 +208,13 @@ class StreamedClassifier(CodedEstimator, ProbabilisticClassifier):
                     "a new model (sklearn.base.clone)"
                 )
             return before.with_others(codes, labels, weights)
-        absent = np.setdiff1d(np.arange(len(known)), labels)
+        absent = np.setdiff1d(np.arange(len(all_labels)), labels)
         if len(absent):
             raise InputError(
-                f"class {known[absent[0]]} has no sample of positive weight in the first call of "
-                "partial_fit, which needs one of every class; pass more samples at once"
+                f"class {all_labels[absent[0]]} has no sample of positive weight in the first call "
+                "of partial_fit, which needs one of every class; pass more samples at once"
             )
-        return Seen(codes, levels, known, labels, weights, fixed)
+        return Seen(codes, levels, all_labels, labels, weights, fixed)
 
     @property
     def score_names(self) -> list[str]:
@@ -239,26 +239,26 @@ class StreamedClassifier(CodedEstimator, ProbabilisticClassifier):
         return count_problems(len(self.classes_), self.multiclass)
 
 
-def _checked_classes(classes: ArrayLike | None, known: NDArray | None) -> NDArray:
+def _checked_classes(classes: ArrayLike | None, earlier: NDArray | None) -> NDArray:
     """Return the labels of a stream: the known ones, or the labels of its first call."""
     if classes is None:
-        if known is None:
+        if earlier is None:
             raise ConfigError(
                 "classes=None: the first call of partial_fit needs the labels of all calls, in "
                 "ascending order"
             )
-        return known
-    given = np.asarray(classes)
-    if given.ndim != 1 or len(given) < 2 or not (given[1:] > given[:-1]).all():
+        return earlier
+    labels = np.asarray(classes)
+    if labels.ndim != 1 or len(labels) < 2 or not (labels[1:] > labels[:-1]).all():
         raise ConfigError(
-            f"classes={given.tolist()}: expected two or more different labels in ascending order"
+            f"classes={labels.tolist()}: expected two or more different labels in ascending order"
         )
-    if known is not None and not np.array_equal(given, known):
+    if earlier is not None and not np.array_equal(labels, earlier):
         raise ConfigError(
-            f"classes={given.tolist()}: the first call of partial_fit had {known.tolist()}; pass "
-            "these, or none"
+            f"classes={labels.tolist()}: the first call of partial_fit had {earlier.tolist()}; "
+            "pass these, or none"
         )
-    return given
+    return labels
 
 
 def _numbers_of(y: NDArray, classes: NDArray) -> Places:

@@ -223,8 +223,8 @@ def narrowed(tables: Tables) -> Tables:
     rows = values @ np.linalg.eigh(values.swapaxes(1, 2) @ values)[1][:, :, ::-1]
     left_out = np.cumsum(rows[:, :, ::-1] ** 2, axis=2)[:, :, ::-1].max(axis=(0, 1))
     r = prod(padded(max(1, int((left_out > _NEGLIGIBLE * left_out[0]).sum()))))
-    kept = np.ascontiguousarray(rows[:, :, :r]) * values.any(axis=2, keepdims=True)
-    return Tables(kept, tables.scale, tables.cells)
+    rotated = np.ascontiguousarray(rows[:, :, :r]) * values.any(axis=2, keepdims=True)
+    return Tables(rotated, tables.scale, tables.cells)
 
 
 def _columns(kernel: NDArray, tolerance: float) -> NDArray:
@@ -276,7 +276,7 @@ def smoothed(tables: Tables, levels: NDArray[np.float64], smooth: float) -> Tabl
     n = max(len(values), len(levels), 1 if scale is None else len(scale))
     positions = [_positions(row) for row in levels]
     made: dict[tuple[int, int, float, bytes], NDArray] = {}
-    found = []
+    factors = []
     for j in range(n):
         table, row = j % len(values), 0 if cells is None else j % len(cells)
         factor = 1.0 if scale is None else float(scale[j])
@@ -286,10 +286,10 @@ def smoothed(tables: Tables, levels: NDArray[np.float64], smooth: float) -> Tabl
             own = np.sqrt(factor) * values[table]
             of_levels = first if cells is None else cells[row][first]
             made[key] = own @ _shrinking(own[of_levels], places, smooth)
-        found.append(made[key])
+        factors.append(made[key])
     if len(made) == 1:
-        found = found[:1]
-    return narrowed(shared(Tables(np.stack(found), cells=cells)))
+        factors = factors[:1]
+    return narrowed(shared(Tables(np.stack(factors), cells=cells)))
 
 
 def _positions(levels: NDArray[np.float64]) -> tuple[NDArray[np.intp], NDArray[np.float64]]:

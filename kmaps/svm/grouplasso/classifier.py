@@ -124,9 +124,9 @@ class GroupLassoSVC(LinearClassifier):
         # One thread per problem: times compare, and no digit depends on the number of threads.
         with threadpool_limits(1, user_api="blas"), threads(threads_of(self.n_jobs, 1)):
             fitted = self._timed("train_s", self._train, X.T, labels)
-        self._set_weights(np.array([one.weights for one in fitted]), X)
-        self.duality_gap_ = np.array([one.gap for one in fitted])
-        self.n_iter_ = max(one.n_rounds for one in fitted)
+        self._set_weights(np.array([solution.weights for solution in fitted]), X)
+        self.duality_gap_ = np.array([solution.gap for solution in fitted])
+        self.n_iter_ = max(solution.n_rounds for solution in fitted)
         self._warn_of_gaps(self.duality_gap_, 3)
         return self
 

@@ -121,9 +121,9 @@ class WorkingGroups:
         """Bring the Hessian of the losses up to date, by the rows whose curvature changed."""
         curved = self.losses.curvature(self.margins)
         rows = np.flatnonzero(curved != self.curved)
-        part = self.columns[:, rows]
-        change = (curved - self.curved)[rows].astype(part.dtype)
-        self.gram += (part * change) @ part.T
+        changed = self.columns[:, rows]
+        change = (curved - self.curved)[rows].astype(changed.dtype)
+        self.gram += (changed * change) @ changed.T
         self.curved = curved
 
     def _newton(self) -> NDArray:
@@ -250,9 +250,9 @@ class GroupProblem:
         chosen[-1] = True
         sizes = np.diff(self.starts)
         members = np.flatnonzero(np.repeat(chosen, sizes))
-        part = np.vstack([self.columns[members[:-1]] * self.signs, self.constant])
+        columns = np.vstack([self.columns[members[:-1]] * self.signs, self.constant])
         starts = np.r_[0, np.cumsum(sizes[chosen])]
-        working = WorkingGroups(part, starts, self.weights[members], self.margins, self.losses)
+        working = WorkingGroups(columns, starts, self.weights[members], self.margins, self.losses)
         working.descend()
         self.weights[members], self.margins = working.weights, working.margins
 
