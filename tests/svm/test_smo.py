@@ -70,13 +70,13 @@ def test_shrinking_and_room_change_nothing_but_time(monkeypatch, cache_mb, perio
     """Two rows at once, some and all; variables that leave early, and must come back."""
     expected = KernelSVC("precomputed", C=10.0, tol=1e-6).fit(K, Y)
     shrunk = []
-    activate = smo._Descent._activate
+    activate = smo._PairDescent._activate
 
     def watched(self, active):
         shrunk.append(len(active) < len(self._dual))
         activate(self, active)
 
-    monkeypatch.setattr(smo._Descent, "_activate", watched)
+    monkeypatch.setattr(smo._PairDescent, "_activate", watched)
     monkeypatch.setattr(smo, "_PERIOD", period)
     found = KernelSVC("precomputed", C=10.0, tol=1e-6, cache_mb=cache_mb).fit(K, Y)
     assert any(shrunk)
