@@ -36,9 +36,9 @@ def command(runs: tuple[Path, ...], wanted: tuple[str, ...], form: str) -> None:
     as ratios to the first run. The last table shows the conditions that differ.
     """
     from kmaps.bench.kinds import shown_of
+    from kmaps.bench.kinds.row_names import read_named
     from kmaps.bench.paper import compared_runs as compared
     from kmaps.bench.records.arrays import read_correct
-    from kmaps.bench.records.file import read_records
     from kmaps.bench.records.measures import check_measures
 
     if len(runs) < 2:
@@ -49,7 +49,7 @@ def command(runs: tuple[Path, ...], wanted: tuple[str, ...], form: str) -> None:
     if len(set(names)) < len(names):
         names = [str(path) for path in runs]
     for name, path in zip(names, runs, strict=True):
-        records = read_records(path)
+        records = read_named(path)
         held.append(compared.Run(name, records, read_correct(path, records)))
     chosen = wanted or shown_of(held[0].records).measures(held[0].records)
     rows = compared.compare_runs(held, chosen)

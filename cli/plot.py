@@ -71,11 +71,12 @@ def command(
     NAME.svg.
     """
     from kmaps.bench.figures import check_figure
-    from kmaps.bench.records.file import read_records, records_path
+    from kmaps.bench.kinds.row_names import read_named
+    from kmaps.bench.records.file import records_path
 
     if figure and (costs or quality):
         raise ConfigError("--figure: the figure has fixed axes; leave --x and --y out")
-    records = read_records(results)
+    records = read_named(results)
     out = out or records_path(results).parent / f"{figure or 'front'}.png"
     check_figure(out, force=force)
     if figure:

@@ -268,10 +268,11 @@ def command(
         said = f"nothing to do: all {len(outcome.records)} cells are in {out}"
         if outcome.is_redefined:
             said += (
-                f"; experiment.yaml there is the new one: `kmaps report {out}` judges its claims"
+                f"; experiment.yaml there is the new one: `kmaps report {out}` judges its claims, "
+                "tables and figures have its names of rows"
             )
         say(said, err=True)
-    _show(outcome, checked.kind)
+    _show(outcome, checked)
 
 
 def _refuse_folder(name: str) -> None:
@@ -283,13 +284,14 @@ def _refuse_folder(name: str) -> None:
         )
 
 
-def _show(outcome: "RunResult", kind: str) -> None:
+def _show(outcome: "RunResult", experiment: "Experiment") -> None:
     from kmaps.bench.kinds import SHOWN
+    from kmaps.bench.kinds.row_names import with_names
     from kmaps.bench.records.columns import cell_name
     from kmaps.bench.report.tables import render
 
-    measures = SHOWN[kind].measures(outcome.records)
-    say(render(outcome.records, "text", measures), nl=False)
+    records = with_names(outcome.records, experiment)
+    say(render(records, "text", SHOWN[experiment.kind].measures(records)), nl=False)
     failed = outcome.failed
     if not failed:
         return

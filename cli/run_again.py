@@ -31,7 +31,7 @@ def run_again(
     ``experiment`` is the YAML file of the records or its name; by default the file next to the
     records, else the name in them.
     """
-    from kmaps.bench.records.file import read_records
+    from kmaps.bench.kinds.row_names import read_named
     from kmaps.bench.run.repeats import time_again
     from kmaps.cli.progress import cell_bar
 
@@ -51,7 +51,7 @@ def run_again(
         )
     if not quiet:
         _note(timed, results)
-    _show(read_records(results))
+    _show(read_named(results))
     failures = timed.failures
     if failures:
         plural = "s" if len(failures) != 1 else ""

@@ -77,10 +77,12 @@ def command(
     """Show the records in RESULTS: rows by method, columns by kernel, mean ± std over splits.
 
     RESULTS is a records.jsonl or its folder. There is one table per multi-class reduction. Rows
-    have the names that the papers use; parameters that are the same in all rows of a map stand
-    below the tables. The best row of each measure is marked, whoever's it is, and with it the rows
-    whose difference from it is not decided by a 95 % interval.
+    have the names that the experiment gives them (`name:`), else those that the papers use;
+    parameters that are the same in all rows of a map stand below the tables. The best row of each
+    measure is marked, whoever's it is, and with it the rows whose difference from it is not decided
+    by a 95 % interval.
     """
+    from kmaps.bench.kinds.row_names import read_named
     from kmaps.bench.records.file import read_records
     from kmaps.io import atomic_file, check_target, refuse_terminal
 
@@ -99,7 +101,7 @@ def command(
 
         rendered = (as_parquet if form == "parquet" else as_csv)(read_records(results))
     else:
-        records = read_records(results)
+        records = read_named(results)
         form = "json" if as_json else form
         if intervals:
             text = _differences(results, records, form, measures, intervals)

@@ -4,13 +4,14 @@ from pathlib import Path
 from typing import Any
 
 from kmaps.bench.kinds import shown_of
+from kmaps.bench.kinds.row_names import read_named
 from kmaps.bench.paper import entries, reported
 from kmaps.bench.paper.glance import glance
 from kmaps.bench.paper.numbers import numbers_of
 from kmaps.bench.paper.page import page
 from kmaps.bench.paper.reproduced import compare
 from kmaps.bench.records.arrays import read_correct
-from kmaps.bench.records.file import definition_file, read_records
+from kmaps.bench.records.file import definition_file
 from kmaps.bench.records.times import without_doubtful_times
 from kmaps.bench.report.document import Page
 from kmaps.io import read_text
@@ -18,7 +19,7 @@ from kmaps.io import read_text
 
 def page_of(folder: Path) -> Page:
     """Return the page on the records in a folder, with the parts of all its forms."""
-    records = read_records(folder)
+    records = read_named(folder)
     name = records[0]["experiment"]
     shown = shown_of(records)
     about, claims = _said(folder, name)

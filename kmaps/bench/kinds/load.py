@@ -19,7 +19,12 @@ from kmaps.bench.records.lines import Lines, compared, lines_of
 from kmaps.bench.spec import positions
 from kmaps.bench.spec.defaults import completed
 from kmaps.bench.spec.fields import TAGS, Experiment, Model
-from kmaps.bench.spec.rows import estimator_places, feature_mistakes, map_mistakes
+from kmaps.bench.spec.rows import (
+    estimator_places,
+    feature_mistakes,
+    map_mistakes,
+    name_mistakes,
+)
 from kmaps.data.yaml_text import read_text, write_yaml
 from kmaps.errors import ConfigError, Mistakes, one_line, suggest
 
@@ -179,6 +184,7 @@ def _mistakes(
     mistakes = {
         *map_mistakes(root, content, kind.row_keys, takes_estimators=kind.takes_estimators),
         *feature_mistakes(root, content),
+        *name_mistakes(root, content),
         *kind.mistakes(root, content),
     }
     try:

@@ -106,7 +106,9 @@ def short_labels(rows: Iterable[Row], *, brief: bool = False) -> tuple[dict[str,
     """Return the labels of a table's rows by their identity, and the sentences below the table.
 
     The parameters that a method is known by always show. Others show where the rows of the method
-    differ in them; equal ones are stated once, below the table. Brief labels are for figures.
+    differ in them; equal ones are stated once, below the table. A row that the experiment names
+    goes by its name, and what the name stands for is stated below the table. Brief labels are for
+    figures.
     """
     distinct = {row.identity: row for row in rows}
     table = (_Brief if brief else _Table)(list(distinct.values()))
@@ -146,18 +148,18 @@ class _Table:
         solved = [row for row in rows if row.method not in REFERENCES]
         several = len({row.method for row in solved}) > 1
         self.one_solver = _only(row.solver for row in solved) if several else None
-        by_method = defaultdict(list)
+        alike = defaultdict(list)
         by_learner = defaultdict(list)
         methods = defaultdict(set)
         for row in rows:
-            by_method[row.method].append(row)
+            alike[_group(row)].append(row)
             by_learner[_trained(row)].append(row.learner)
             methods[words_of(row.method).name].add(row.method)
-        self.solvers: dict[str, set[str]] = {}
-        self.params: dict[str, set[str]] = {}
-        for method, rows_of_method in by_method.items():
-            self.solvers[method] = {row.solver for row in rows_of_method}
-            self.params[method] = _differing(row.params for row in rows_of_method)
+        self.solvers: dict[Group, set[str]] = {}
+        self.params: dict[Group, set[str]] = {}
+        for group, rows_of_group in alike.items():
+            self.solvers[group] = {row.solver for row in rows_of_group}
+            self.params[group] = _differing(row.params for row in rows_of_group)
         self.learner = {trained: _differing(learners) for trained, learners in by_learner.items()}
         self.names: dict[str, str] = {}
         for name, same_name in methods.items():
@@ -167,7 +169,7 @@ class _Table:
 
     def label(self, row: Row) -> str:
         parts = [*_learner_parts(row), *self._map_parts(row)]
-        if len(self.solvers[row.method]) > 1:
+        if len(self.solvers[_group(row)]) > 1:
             parts.append(SOLVERS.get(row.solver, row.solver))
         parts += self._settings(row, differing=True)
         if self.sizes_differ and row.size is not None:
@@ -184,16 +186,23 @@ class _Table:
             texts_of["all maps"] = {_SAID[self.one_solver]: None}
         for row in self.rows:
             name = "all learners" if row.method == self.one_map else self.names[row.method]
-            place = [row.method] if is_third_party(row.method) else []
+            method = [row.method] if is_third_party(row.method) else []
+            if row.name:
+                name = row.name
+                method = method or [self.name_of_map(row)]
             parameters = self._parameters(row, differing=False)
             map_texts = texts_of.setdefault(name, {})
-            map_texts.update(dict.fromkeys([*place, *parameters, *self._solver(row)]))
+            map_texts.update(dict.fromkeys([*method, *parameters, *self._solver(row)]))
             learner = _learner(row)
             learner_texts = texts_of.setdefault(learner, {}) if learner else map_texts
             learner_texts.update(dict.fromkeys(self._settings(row, differing=False)))
         return [f"{name}: {', '.join(texts)}" for name, texts in texts_of.items() if texts]
 
     def name(self, row: Row) -> str:
+        """Return the name that the experiment gives a row, else that of its map."""
+        return row.name or self.name_of_map(row)
+
+    def name_of_map(self, row: Row) -> str:
         """Return the name of the map, in the variant that its parameters make of it."""
         words = words_of(row.method)
         name = self.names[row.method]
@@ -203,6 +212,8 @@ class _Table:
         return name
 
     def _map_parts(self, row: Row) -> list[str]:
+        if row.name:
+            return [row.name, *self._parameters(row, differing=True)]
         words = words_of(row.method)
         name = self.name(row)
         shown = {key: row.params[key] for key in words.shown if key in row.params}
@@ -215,21 +226,28 @@ class _Table:
         return [*names, *texts, *self._parameters(row, differing=True)]
 
     def _parameters(self, row: Row, *, differing: bool) -> list[str]:
-        """Return the parameters that need not show: where the method's rows differ, or do not."""
+        """Return the parameters that need not show: where the method's rows differ, or do not.
+
+        Of a row with a name they are all parameters, but those that its map's name contains.
+        """
         words = words_of(row.method)
+        always_shown = {*words.variants}
+        if row.name:
+            always_shown -= self.params[_group(row)]
+        else:
+            always_shown |= row.params.keys() if _shows_all(row) else words.shown.keys()
+        wordings = {**words.shown, **words.others}
         return [
-            worded(key, value, words.others.get(key))
+            worded(key, value, wordings.get(key))
             for key, value in row.params.items()
-            if not _shows_all(row)
-            and key not in {*words.shown, *words.variants}
-            and (key in self.params[row.method]) == differing
+            if key not in always_shown and (key in self.params[_group(row)]) == differing
         ]
 
     def _solver(self, row: Row) -> list[str]:
         """Return how a map's rows are all trained, unless all maps' are, or LIBLINEAR does."""
         if row.method in REFERENCES or row.solver == self.one_solver:
             return []
-        alone = len(self.solvers[row.method]) == 1
+        alone = len(self.solvers[_group(row)]) == 1
         return [_SAID[row.solver]] if alone and row.solver in _SAID else []
 
     def _settings(self, row: Row, *, differing: bool) -> list[str]:
@@ -249,16 +267,16 @@ class _Brief(_Table):
         self.names = {
             method: name.removesuffix("Classifier") for method, name in self.names.items()
         }
-        for method, differing in self.params.items():
-            rows_of_method = [row for row in rows if row.method == method]
-            words = words_of(method)
+        for group, differing in self.params.items():
+            rows_of_group = [row for row in rows if _group(row) == group]
+            words = words_of(rows_of_group[0].method)
             for key in sorted(differing - words.shown.keys() - words.others.keys()):
                 remaining = differing - {key}
                 identities = set()
-                for row in rows_of_method:
+                for row in rows_of_group:
                     removed = row.params.keys() - remaining
                     identities.add(row.without(*removed).identity)
-                if len(identities) == len(rows_of_method):
+                if len(identities) == len(rows_of_group):
                     differing.remove(key)
 
     def _settings(self, row: Row, *, differing: bool) -> list[str]:
@@ -288,8 +306,15 @@ def _learner(row: Row) -> str:
     return "" if name == row.method else LEARNERS.get(name, name)
 
 
-def _trained(row: Row) -> tuple[str, str, str]:
-    return row.method, row.solver, _learner(row)
+Group = tuple[str, str]  # rows that only parameters and learners distinguish: of a name or a map
+
+
+def _group(row: Row) -> Group:
+    return row.name, row.method
+
+
+def _trained(row: Row) -> tuple[Group, str, str]:
+    return _group(row), row.solver, _learner(row)
 
 
 def _only(values: Iterable[str]) -> str | None:

@@ -31,7 +31,8 @@ class Row:
     ``liblinear``, ``libsvm``, ``coded``, ``own`` of a third-party classifier, or empty;
     ``learner`` has the other settings of models on one map: ``form``, ``calibrate`` and
     ``normalize``; ``search``, the parameters that are chosen; or the ``name``, ``C`` and ``keep``
-    of a trade-off's learner.
+    of a trade-off's learner. ``name`` is what the experiment calls the row in tables and figures,
+    or empty; it distinguishes no rows.
     """
 
     method: str
@@ -39,11 +40,13 @@ class Row:
     solver: str = ""
     learner: Mapping[str, Any] = field(default_factory=dict)
     size: int | None = None  # training samples, if rows differ in their number
+    name: str = field(default="", compare=False)
 
     @classmethod
     def of(cls, record: Mapping[str, Any]) -> "Row":
-        """Return the row of a record."""
-        return cls(**{name: record[name] for name in ROW_COLUMNS})
+        """Return the row of a record, with the name that it got when the records were read."""
+        columns = {name: record[name] for name in ROW_COLUMNS}
+        return cls(**columns, name=record.get(NAME, ""))
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -104,5 +107,8 @@ def in_words(params: Mapping[str, Any]) -> str:
     """Return parameters as they follow a name: each as `` name=value``."""
     return "".join(f" {key}={value}" for key, value in params.items())
 
+
+NAME = "row_name"
+"""The key of a row's name in a record that was read with names; files of records have none."""
 
 ROW_COLUMNS = ("method", "params", "solver", "learner", "size")  # make a record's row

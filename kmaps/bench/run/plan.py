@@ -3,7 +3,7 @@
 import hashlib
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
@@ -12,6 +12,7 @@ import kmaps
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds.kind import Cell
 from kmaps.bench.kinds.load import described, load
+from kmaps.bench.kinds.row_names import names_of_rows
 from kmaps.bench.records.columns import Record, cell_name
 from kmaps.bench.records.file import read_records
 from kmaps.bench.records.names import short_labels
@@ -23,14 +24,18 @@ from kmaps.errors import ConfigError, Mistakes, NothingMeasured, one_line, sugge
 
 
 def plan(experiment: Experiment) -> dict[str, Cell]:
-    """Return the cells of an experiment by their keys, in the order of measuring."""
+    """Return the cells of an experiment by their keys, in the order of measuring, their rows with
+    the names that the experiment gives them."""
     kind = KINDS[experiment.kind]
+    names = names_of_rows(experiment)
     digests: dict[str, str] = {}
     planned = {}
     for cell in kind.cells(experiment):
         if cell.dataset not in digests:
             digests[cell.dataset] = kind.digest(cell)
-        planned[cell.key(digests[cell.dataset])] = cell
+        key = cell.key(digests[cell.dataset])
+        name = names.get(cell.row.identity)
+        planned[key] = cell if name is None else replace(cell, row=replace(cell.row, name=name))
     return planned
 
 

@@ -14,6 +14,7 @@ from joblib import cpu_count
 from kmaps import threads as compiled_threads
 from kmaps.bench.kinds import KINDS
 from kmaps.bench.kinds.kind import Cell, Kind
+from kmaps.bench.kinds.row_names import with_names
 from kmaps.bench.kinds.shown import CHOICE, SEARCH, draw_figures
 from kmaps.bench.records.arrays import CORRECT, collect, write_arrays
 from kmaps.bench.records.columns import COLUMNS, FORMAT, Record
@@ -197,7 +198,12 @@ def run(
         records = latest([*file.records, *new], planned)
         # With skip_bad, only reading shows which images are left out.
         collect(folder, planned, dict if skip_bad else partial(kind.tested, planned.values()))
-        draw_figures(kind.shown.figures(experiment), records, folder, again=bool(new))
+        draw_figures(
+            kind.shown.figures(experiment),
+            with_names(records, experiment),
+            folder,
+            again=bool(new) or is_redefined,
+        )
     wanted_records = latest(records, wanted)
     n_missing = len(wanted) - len(wanted_records)
     return RunResult(wanted_records, len(new), n_missing, is_redefined)

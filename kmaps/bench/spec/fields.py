@@ -158,6 +158,16 @@ def _folder_name(value: str) -> str:
     return value
 
 
+_LONGEST_NAME = 60  # characters; longer names leave no room for the numbers of a table
+
+
+def _row_name(value: str) -> str:
+    if not (value.isprintable() and 0 < len(value.strip()) <= _LONGEST_NAME):
+        shown = repr(value[:_LONGEST_NAME])
+        raise ValueError(f"expected up to {_LONGEST_NAME} printable characters, got {shown}")
+    return value.strip()
+
+
 def _normalization(value: str) -> None:
     if value != MIN_MAX:
         get_normalization(value)
@@ -196,6 +206,7 @@ Count = Annotated[int, Field(gt=0, le=10_000)]  # of splits or draws: all cells 
 KernelName = Annotated[str, known_name("kernel", lambda: GRAM_KERNELS)]
 AdditiveName = Annotated[str, known_name("kernel", lambda: KERNELS)]
 Name = Annotated[str, AfterValidator(_folder_name)]
+RowName = Annotated[str, AfterValidator(_row_name)]  # what tables call a row
 Interval = Annotated[str, checked(_parse_range)]
 MeasureName = Annotated[str, known_name("measure", lambda: MEASURES)]
 Unique = checked(_unique)
@@ -409,6 +420,11 @@ class Experiment(Model):
     def folder(self) -> Path | None:
         """The folder whose modules its rows may name; None for packaged experiments."""
         return self._folder
+
+    @property
+    def entries(self) -> dict[str, list[Any]]:
+        """The lists of the file whose entries are rows and may have a ``name``."""
+        return {"maps": self.maps}
 
     def place_of(self, estimator: str, params: Mapping[str, Any]) -> str:
         """Return where its file names a third-party estimator; empty when it is of no file."""

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, ValidationError
+from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
 from pydantic import model_validator as validator
 
 from kmaps import maps
 from kmaps.bench.records import defaults
 from kmaps.bench.records.row import Row
-from kmaps.bench.spec.fields import AUTO, RULES, Model, OneC
+from kmaps.bench.spec.fields import AUTO, RULES, Model, OneC, RowName
 from kmaps.bench.spec.positions import Mistake, Node, Place, at, problem_of, unknown_key
 from kmaps.data import get_format, load_manifest, packaged
 from kmaps.errors import ConfigError, suggest
@@ -38,6 +38,8 @@ and ``exact-coded`` are ``libsvm`` and ``coded`` with the kernel itself.
 """
 FORMS = ("auto", "low-rank", "full", "local", "two-level")
 
+NAME = "name"  # of an entry's rows in tables and figures, no parameter of a map
+NAMED = ("baselines", "maps", "classifiers")  # the lists whose entries may have a name
 LEARNER_KEYS = ("form", "calibrate", "normalize")  # rows on one map may differ in these
 ROW_KEYS = ("solver", *LEARNER_KEYS, "C")  # keys of an entry of ``maps``, but not of its map
 
@@ -73,13 +75,14 @@ def _searchable(value: dict[str, Any]) -> dict[str, Any]:
 
 
 class Estimator(Model):
-    """A third-party estimator: its place in Python, and its parameters; parameters under
-    ``search`` are chosen among values, or by the rule for widths."""
+    """A third-party estimator: its place in Python, its name in tables, and its parameters;
+    parameters under ``search`` are chosen among values, or by the rule for widths."""
 
     estimator: Annotated[str, AfterValidator(_dotted)]
     params: Annotated[dict[str, Any], AfterValidator(_plain), Field(default_factory=dict)]
     search: Annotated[dict[str, Any], AfterValidator(_searchable), Field(default_factory=dict)]
     C: OneC | None = None
+    name: RowName | None = None
 
     @validator(mode="after")
     def _set_or_searched(self) -> "Estimator":
@@ -98,7 +101,7 @@ def estimator_places(root: Node, content: dict[str, Any]) -> dict[str, Mistake]:
     """Return where a sound experiment first names each of its estimators, by `Row.identity`."""
     places: dict[str, Mistake] = {}
     for key in ("maps", "classifiers"):
-        for i, entry in _entries(content, key):
+        for i, entry in entries_of(content, key):
             if "estimator" in entry:
                 line, column, where = at(root, (key, i, "estimator"), "")
                 row = Row(entry["estimator"], entry.get("params", {})).identity
@@ -113,13 +116,14 @@ def map_rows(
 
     A parameter given as a list becomes one row per value. A map that takes a kernel gets each of
     the experiment's, unless the entry names kernels; one that takes none has the kernel that it
-    ``approximates``, or ``""``. ``row_keys`` are not parameters of the map. A third-party estimator
-    is one row without a kernel, with its parameters as they stand.
+    ``approximates``, or ``""``. ``row_keys``, and the ``name`` of the rows, are not parameters of
+    the map. A third-party estimator is one row without a kernel, with its parameters as they stand.
     """
     if "estimator" in entry:
         yield "", dict(entry.get("params", {}))
         return
-    choices = {key: listed(value) for key, value in entry.items() if key not in row_keys}
+    no_parameters = (NAME, *row_keys)
+    choices = {key: listed(value) for key, value in entry.items() if key not in no_parameters}
     name = choices.pop("map")[0]
     if "kernel" in choices:
         kernels = choices.pop("kernel")
@@ -156,8 +160,8 @@ def map_mistakes(
     whether an entry may name a third-party estimator instead.
     """
     kernels = [kernel for _, kernel in _placed(content, "kernels")]
-    for i, entry in _entries(content):
-        of_row = {key: value for key, value in entry.items() if key not in row_keys}
+    for i, entry in entries_of(content):
+        of_row = {key: value for key, value in entry.items() if key not in (NAME, *row_keys)}
         if "estimator" in entry and takes_estimators:
             problems = _estimator_mistakes(of_row)
         elif "estimator" in entry and entry.get("map") not in maps.MAPS:
@@ -195,7 +199,7 @@ def _entry_mistakes(
             return
         yield ("map",), f"{problem} (known: {', '.join(maps.MAPS)})", False
         return
-    keys = ["map", *row_keys, *maps.parameters_of(name)]
+    keys = ["map", NAME, *row_keys, *maps.parameters_of(name)]
     odd = [key for key in entry if key not in keys]
     for key in odd:
         yield (key,), unknown_key(key, keys), True
@@ -234,6 +238,28 @@ def _place_of_problem(problem: str, arguments: dict[str, Any], entry: dict[str, 
                 return (key, entry[key].index(value))
             return (key,)
     return ()
+
+
+def name_mistakes(root: Node, content: dict[str, Any]) -> Iterator[Mistake]:
+    """Yield the names of rows that are none, where no model checks them, or that stand twice."""
+    names: dict[str, str] = {}
+    for key in NAMED:
+        for i, entry in entries_of(content, key):
+            if NAME not in entry:
+                continue
+            try:
+                name = _NAME.validate_python(entry[NAME], strict=True)
+            except ValidationError as refused:
+                if key == "maps":
+                    yield at(root, (key, i, NAME), problem_of(refused.errors()[0]))
+                continue
+            if name in names:
+                problem = f"{name!r} names the rows of {names[name]} too; choose another name"
+                yield at(root, (key, i, NAME), problem)
+            names.setdefault(name, f"{key}[{i}]")
+
+
+_NAME: TypeAdapter[str] = TypeAdapter(RowName)
 
 
 @cache  # many experiments have the same rows
@@ -305,7 +331,7 @@ def has_coded_rows(content: Mapping[str, Any]) -> bool:
     default = learner.get("solver", "liblinear") if isinstance(learner, dict) else "liblinear"
     if "exact-coded" in _baselines(content):
         return True
-    rows = (row for _, entry in _entries(content) for row in solver_rows(entry, default))
+    rows = (row for _, entry in entries_of(content) for row in solver_rows(entry, default))
     return any(row["solver"] == "coded" for row in rows)
 
 
@@ -322,7 +348,7 @@ def solver_mistakes(root: Node, content: dict[str, Any]) -> Iterator[Mistake]:
     learner = learner if isinstance(learner, dict) else {}
     default = learner.get("solver", "liblinear")
     exact_coded = "exact-coded" in _baselines(content)
-    for i, entry in _entries(content):
+    for i, entry in entries_of(content):
         for place, problem in _row_mistakes(entry, default):
             yield at(root, ("maps", i, *place), problem)
     kernels = listed(content.get("kernels"))
@@ -380,14 +406,14 @@ def _coded_mistakes(
     if learner.get("penalty") == "l1":
         yield at(root, ("learner", "penalty"), "solver: coded has l2 only, got 'l1'")
     if "ovo" in listed(content.get("reductions")):
-        rows = [(("maps", i), entry) for i, entry in _entries(content)]
+        rows = [(("maps", i), entry) for i, entry in entries_of(content)]
         for place, entry in [(("learner",), learner), *rows]:
             if True in listed(entry.get("calibrate")):
                 problem = "one-vs-one has no score for each class; reductions: [ovr]"
                 yield at(root, (*place, "calibrate"), problem)
 
 
-def _entries(content: dict[str, Any], key: str = "maps") -> Iterator[tuple[int, dict[str, Any]]]:
+def entries_of(content: dict[str, Any], key: str = "maps") -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the sound entries of a list of the file, with their numbers."""
     entries = content.get(key)
     if not isinstance(entries, list):

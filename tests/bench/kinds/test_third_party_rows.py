@@ -180,7 +180,7 @@ def test_mistakes_have_their_places():
     assert mistakes(BAD) == [
         "e.yaml:5:17: maps[0].estimator: expected package.module.Class, got 'PCA'",
         "e.yaml:6:22: maps[1].parms: unknown key, did you mean 'params'?",
-        "e.yaml:7:22: maps[2].map: unknown key (known: estimator, params, search)",
+        "e.yaml:7:22: maps[2].map: unknown key (known: estimator, params, search, name)",
         "e.yaml:8:30: maps[3].params: expected texts, finite numbers, true, false, null, and lists "
         "and mappings of these",
         "e.yaml:10:5: classifiers[0]: missing key 'estimator'",

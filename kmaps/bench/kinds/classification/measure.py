@@ -56,10 +56,22 @@ BaselineName = Literal["linear", "hellinger", "exact", "exact-coded"]
 
 
 class Baseline(fields.Model):
-    """A baseline with a C of its own."""
+    """A baseline with a C of its own, or with a name in tables."""
 
     baseline: BaselineName
-    C: fields.OneC
+    C: fields.OneC | None = None
+    name: fields.RowName | None = None
+
+    @validator(mode="after")
+    def _says_more(self) -> "Baseline":
+        if self.C is None and self.name is None:
+            raise ValueError("missing key 'C', or 'name'")
+        return self
+
+    @property
+    def learner(self) -> dict[str, Any]:
+        """The settings of the baseline's learner: its own C, or nothing."""
+        return {} if self.C is None else {"C": self.C}
 
 
 NameOrBaseline = Annotated[
@@ -157,10 +169,15 @@ class Classification(fields.OnSamples):
         return self
 
     @property
+    def entries(self) -> dict[str, list[Any]]:
+        """The lists of the file whose entries are rows and may have a ``name``."""
+        return {"baselines": self.baselines, "classifiers": self.classifiers, **super().entries}
+
+    @property
     def baseline_rows(self) -> list[tuple[str, dict[str, Any]]]:
         """The baselines by name, each with the settings of its learner: its own C, or nothing."""
         return [
-            (entry, {}) if isinstance(entry, str) else (entry.baseline, {"C": entry.C})
+            (entry, {}) if isinstance(entry, str) else (entry.baseline, entry.learner)
             for entry in self.baselines
         ]
 
