@@ -112,11 +112,11 @@ def _of_uci() -> Iterator[Limit]:
 
 
 def counts(n: int, d: int = 40, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Return counts of two classes whose rates differ by up to 9 %, and the classes."""
+    """Return counts of two classes whose rates differ by up to 12 %, and the classes."""
     rng = np.random.default_rng(seed)
     y = rng.random(n) < 0.5
     rates = rng.uniform(0.3, 4, d)
-    tilt = 0.09 * rng.choice([-1, 1], d) * rng.random(d)
+    tilt = 0.12 * rng.choice([-1, 1], d) * rng.random(d)
     X = rng.poisson(rates * (1 + np.where(y[:, None], tilt, -tilt)))
     return np.minimum(X, 17).astype(np.float32), y
 

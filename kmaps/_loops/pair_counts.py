@@ -77,14 +77,14 @@ def project_sums(values, starts, widths, offsets, sums, out):
     n_features, n_levels = sums.shape
     for j in range(n_features):
         width = widths[j]
-        part = out[offsets[j] : offsets[j] + width]
-        part[:] = 0
+        projected = out[offsets[j] : offsets[j] + width]
+        projected[:] = 0
         for level in range(n_levels):
             factor = sums[j, level]
             if factor != 0:
                 place = starts[j] + level * width
                 for q in range(width):
-                    part[q] += factor * values[place + q]
+                    projected[q] += factor * values[place + q]
 
 
 @loop(error_model="numpy")
@@ -97,16 +97,16 @@ def add_pair_counts(columns, curvature, values, starts, widths, offsets, n_level
     width = widths[j]
     if width == 0:
         return
-    own = values[starts[j] : starts[j] + n_levels * width].reshape(n_levels, width)
+    table = values[starts[j] : starts[j] + n_levels * width].reshape(n_levels, width)
     rows = slice(offsets[j], offsets[j] + width)
     counts = np.zeros((n_levels, n_levels))
     single = np.zeros(n_levels)
     for i in range(len(curvature)):
         single[columns[j, i]] += curvature[i]
-    scaled = np.empty_like(own)
+    scaled = np.empty_like(table)
     for level in range(n_levels):
-        scaled[level] = single[level] * own[level]
-    out[rows, rows] += np.dot(own.T, scaled)
+        scaled[level] = single[level] * table[level]
+    out[rows, rows] += np.dot(table.T, scaled)
     for k in range(j):
         if widths[k] == 0:
             continue
@@ -115,7 +115,7 @@ def add_pair_counts(columns, curvature, values, starts, widths, offsets, n_level
         for i in range(len(curvature)):
             counts[first[i], second[i]] += curvature[i]
         other = values[starts[k] : starts[k] + n_levels * widths[k]].reshape(n_levels, widths[k])
-        product = np.dot(own.T, np.dot(counts, other))
+        product = np.dot(table.T, np.dot(counts, other))
         out[rows, offsets[k] : offsets[k] + widths[k]] += product
 
 

@@ -51,12 +51,16 @@ class OutputDesign:
         """Return the outputs of some rows."""
         return self.rows.outputs[self.members[places]].astype(np.float64)
 
+    def block_places(self) -> list[NDArray[np.intp]]:
+        """Return the weight of each output, (m, 1)."""
+        return [np.arange(self.n_weights)[:, None]]
+
     def block_moments(self, factors: Floats, places: NDArray[np.intp]) -> list[Floats]:
-        """Return the diagonal of :meth:`second_moments`, as blocks of one output."""
+        """Return the diagonal of :meth:`second_moments`, as blocks of one output, (m, 1, 1)."""
         diagonal = np.zeros(self.n_weights)
         for block, outputs in self._blocks(places):
             diagonal += factors[block] @ outputs**2
-        return list(diagonal.reshape(-1, 1, 1))
+        return [diagonal.reshape(-1, 1, 1)]
 
     def _count(self, places: NDArray[np.intp] | None) -> int:
         return len(self.members) if places is None else len(places)

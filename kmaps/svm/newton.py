@@ -144,8 +144,11 @@ class Design(Protocol):
     def expanded(self, places: NDArray[np.intp]) -> Floats:
         """Return the features of some rows."""
 
+    def block_places(self) -> list[NDArray[np.intp]]:
+        """Return the weights of each feature: an array (k, r) for the k features with r weights."""
+
     def block_moments(self, factors: Floats, places: NDArray[np.intp]) -> list[Floats]:
-        """Return the diagonal blocks of :meth:`second_moments`, feature by feature."""
+        """Return the diagonal blocks of :meth:`second_moments`, (k, r, r), as `block_places`."""
 
 
 class NewtonBlock:
@@ -229,10 +232,17 @@ class NewtonBlock:
         matrix[m, m] = bias**2 * factors.sum()
         return matrix
 
+    def block_places(self) -> list[NDArray[np.intp]]:
+        """Return the weights of each block of :meth:`hessian_blocks`, (k, r)."""
+        return [*self.design.block_places(), np.array([[self.design.n_weights]])]
+
     def hessian_blocks(self) -> list[Floats]:
-        """Return the diagonal blocks of :meth:`hessian`: of each feature, and the constant one."""
+        """Return the diagonal blocks of :meth:`hessian`, (k, r, r); the constant one's comes last.
+
+        Blocks of the same size are together: there may be tens of thousands.
+        """
         factors, places = self.curved()
-        constant = np.full((1, 1), self.task.bias**2 * factors.sum())
+        constant = np.full((1, 1, 1), self.task.bias**2 * factors.sum())
         return [*self.design.block_moments(factors, places), constant]
 
     def hessian_product(self, weights: Floats) -> Floats:
@@ -438,9 +448,11 @@ class _Newton:
 
     def _by_conjugate_gradients(self, vector: Floats, n_curved: int) -> Floats:
         """Solve by products alone, preconditioned by the block of each feature."""
-        factors = _block_factors(self.blocks.run("hessian_blocks"))
+        preconditioner = _Preconditioner(
+            self.blocks.run("block_places")[0], self.blocks.run("hessian_blocks")
+        )
         solution, residual = np.zeros(len(vector)), vector.copy()
-        preconditioned = _precondition(factors, residual)
+        preconditioned = preconditioner.solve(residual)
         direction, size = preconditioned, residual @ preconditioned
         first_size = size
         for _ in range(_MOST_CONJUGATE):
@@ -449,7 +461,7 @@ class _Newton:
             length = size / (direction @ product)
             solution += length * direction
             residual -= length * product
-            preconditioned = _precondition(factors, residual)
+            preconditioned = preconditioner.solve(residual)
             size_before, size = size, residual @ preconditioned
             if size <= _CONJUGATE_RESIDUAL**2 * first_size:
                 break
@@ -507,21 +519,22 @@ def _solved(matrix: Floats, vector: Floats) -> Floats | None:
         return None
 
 
-def _block_factors(parts: list[list[Floats]]) -> list[tuple]:
-    """Return the Cholesky factors of I plus the sums of the blocks of all features."""
-    factors = []
-    for summands in zip(*parts, strict=True):
-        block = np.eye(len(summands[0])) + sum(summands)
-        block += np.eye(len(block)) * _ROUNDING * np.trace(block)
-        factors.append(cho_factor(block, lower=True, check_finite=False))
-    return factors
+class _Preconditioner:
+    """The inverse of I plus diagonal blocks, which are sums over blocks of rows."""
 
+    def __init__(self, places: list[NDArray[np.intp]], summands: list[list[Floats]]):
+        self.places = places
+        self.inverse_factors: list[Floats] = []  # of Cholesky's, (k, r, r)
+        for blocks in zip(*summands, strict=True):
+            matrices = sum(blocks[1:], blocks[0].copy())
+            diagonal = np.einsum("kii->ki", matrices)
+            diagonal += 1 + _ROUNDING * diagonal.sum(axis=1, keepdims=True)
+            self.inverse_factors.append(np.linalg.inv(np.linalg.cholesky(matrices)))
 
-def _precondition(factors: list[tuple], vector: Floats) -> Floats:
-    solution = np.empty_like(vector)
-    first = 0
-    for factor in factors:
-        stop = first + len(factor[0])
-        solution[first:stop] = cho_solve(factor, vector[first:stop], check_finite=False)
-        first = stop
-    return solution
+    def solve(self, vector: Floats) -> Floats:
+        """Return the inverse times a vector."""
+        solution = np.empty_like(vector)
+        for places, inverse in zip(self.places, self.inverse_factors, strict=True):
+            halfway = np.einsum("kij,kj->ki", inverse, vector[places])
+            solution[places] = np.einsum("kji,kj->ki", inverse, halfway)
+        return solution

@@ -135,6 +135,17 @@ def test_c_is_chosen_by_cross_validation(rule, folds, seed):
     assert f"{line}cross-validation, chosen\n" in train(*OURS, *options, "--force").stdout
 
 
+def test_values_of_c_that_were_not_trained_to_the_end_are_marked():
+    """In five passes the first value of the path reaches the gap, and larger ones do not."""
+    options = "-C", "path", "--max-iter", "5"
+    compared = json.loads(train(*OURS, *options, "--json").stdout)["cv"]
+    missed = [tried["C"] for tried in compared if tried.get("missed_tol")]
+    assert 0 < len(missed) < len(compared)
+    lines = train(*OURS, *options, "--force").stdout.splitlines()
+    marked = [line for line in lines if "not trained to the end" in line]
+    assert [line.split(":")[0] for line in marked] == [f"C = {C:g}" for C in missed]
+
+
 def test_rows_are_held_out():
     arguments = "in.npy", "m.npz", "--labels", "y.npy", "--hold-out", "0.2", "-C", "0.1,1"
     told = json.loads(train(*arguments, "--json").stdout)

@@ -1,12 +1,15 @@
 """Which values of C are compared and chosen: inside, at flat edges, at the bounds, with ties."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from kmaps import CodedSVC
+from kmaps import CodedSVC, CodedSVR
 from kmaps.models import choose_along_path, cross_validate
 from kmaps.models.choice import POWERS_OF_C, along_c, decide
+from kmaps.models.regression import train_regression
 from kmaps.svm import code_samples
 
 START = POWERS_OF_C.first
@@ -207,3 +210,13 @@ def test_a_value_whose_models_missed_tol_is_marked_and_not_chosen_in_silence(cod
     told = [str(warning.message) for warning in caught if "was chosen" in str(warning.message)]
     assert len(told) == (choice.C in choice.missed)
     assert all("\n" not in message for message in told)
+
+
+def test_a_regression_says_which_values_missed_tol():
+    rng = np.random.default_rng(0)
+    X, y = rng.random((200, 4)), rng.random(200)
+    source = SimpleNamespace(blocks=lambda: [X], sample=lambda: X, labels=lambda: y)
+    with pytest.warns(ConvergenceWarning):
+        facts = train_regression(CodedSVR(max_iter=1, tol=1e-3), source, [1e-6, 1e6], folds=2)
+    missed = [compared["C"] for compared in facts["cv"] if compared.get("missed_tol")]
+    assert missed == [1e6]

@@ -53,6 +53,7 @@ def test_block_moments_are_the_diagonal_of_the_second_moments():
     np.testing.assert_allclose(np.tril(moments[:4, :4]), np.tril(expected), rtol=1e-6)
     diagonal = np.ravel(design.block_moments(factors, places))
     np.testing.assert_allclose(diagonal[:4], np.diag(expected), rtol=1e-6)
+    np.testing.assert_array_equal(np.concatenate(design.block_places())[:, 0], np.arange(4))
 
 
 def test_the_hinge_is_certified_on_any_number_of_threads():

@@ -26,7 +26,14 @@ from numpy.typing import NDArray
 from kmaps._loops import train as loops
 from kmaps._loops.vectors import aligned_zeros
 from kmaps.checks import present
-from kmaps.svm.coded.problem import CodedProblem, apart, far, is_close, random_state, starting_point
+from kmaps.svm.coded.problem import (
+    CodedProblem,
+    distance,
+    is_close,
+    longest_step,
+    random_state,
+    starting_point,
+)
 from kmaps.svm.losses import Floats
 from kmaps.svm.reduction import Places
 
@@ -171,19 +178,24 @@ def measure(
     moving = np.flatnonzero(proposed != state.alpha)
     if not len(moving):
         return StepResult(state, None, (0.0, 0.0, 0.0))
-    some = moving[:: max(1, len(moving) // _SAMPLE)]
-    sample, part = block.part(some), len(moving) / len(some)
-    before, after = state.alpha[some], proposed[some]
+    sampled = moving[:: max(1, len(moving) // _SAMPLE)]
+    sample = block.part(sampled)
+    members_each = len(moving) / len(sampled)
+    before, after = state.alpha[sampled], proposed[sampled]
     margins, by_step = sample.margins(state.weights, constant), sample.margins(total, change)
     first = np.sum((after - before) * slopes(sample.task, before, margins))
     last = np.sum((after - before) * slopes(sample.task, after, margins + by_step))
-    return StepResult(state, None, (part * float(first), part * float(last), 2 * len(some)))
+    return StepResult(
+        state, None, (members_each * float(first), members_each * float(last), 2 * len(sampled))
+    )
 
 
 def slopes(task: loops.Task, alpha: NDArray, margins: NDArray) -> Floats:
     """Return the derivatives of the dual."""
-    found = task.targets - margins - task.ridge * alpha
-    return found - np.log(alpha / (task.upper - alpha)) if task.logistic else found
+    derivatives = task.targets - margins - task.ridge * alpha
+    if task.logistic:
+        derivatives -= np.log(alpha / (task.upper - alpha))
+    return derivatives
 
 
 def rebuild(block: CodedProblem, state: State, total: Table | None, step: float) -> StepResult:
@@ -209,7 +221,7 @@ def score(
     returns the same: whether the weights stay, |W - w(a)|² and |w(a)|².
     """
     task = block.task
-    difference, square = apart(block.form, state.weights, constant, total, rebuilt)
+    difference, square = distance(block.form, state.weights, constant, total, rebuilt)
     stay = is_close(difference, square, tol)
     weights, constant = (state.weights, constant) if stay else (total, rebuilt)
     margins = block.margins(weights, constant)
@@ -231,8 +243,10 @@ def start_climb(
     """
     state = moved(state, total, step)
     free = np.flatnonzero((state.alpha != 0) & (state.alpha < block.task.upper))
-    part, alpha = block.part(free), state.alpha[free]
-    task, margins = part.task, part.margins(state.weights, constant)
+    face = block.part(free)
+    task = face.task
+    alpha = state.alpha[free]
+    margins = face.margins(state.weights, constant)
     rest = slopes(task, alpha, margins)
     ridge, low, high = task.ridge, np.zeros(len(free)), task.upper
     if task.logistic:
@@ -260,8 +274,8 @@ def turn_direction(
     return StepResult(state, *_weights(block, climb, direction))
 
 
-def bend(block: CodedProblem, state: State, total: Table, constant: float) -> StepResult:
-    """See how the parabola bends in the direction with the weights ``total``.
+def curve(block: CodedProblem, state: State, total: Table, constant: float) -> StepResult:
+    """Measure how the parabola curves in the direction with the weights ``total``.
 
     Numbers: its curvature.
     """
@@ -271,18 +285,18 @@ def bend(block: CodedProblem, state: State, total: Table, constant: float) -> St
     return StepResult(state, None, (float(np.sum(climb.direction * curved)),))
 
 
-def follow(block: CodedProblem, state: State, total: Table, length: float) -> StepResult:
+def advance(block: CodedProblem, state: State, total: Table, length: float) -> StepResult:
     """Go along the direction.
 
     Numbers: the size of the residual, the square of the clipped part of the step, its square, and
-    how far it goes at most (`far`), to a `POWER`.
+    how far it goes at most (`longest_step`), to a `POWER`.
     """
     climb = _climb_of(state)
     step, rest = climb.step + length * climb.direction, climb.rest - length * climb.curved
     state = replace(state, climb=replace(climb, step=step, rest=rest))
     alpha = state.alpha[climb.free]
     cut = np.clip(alpha + step, climb.low, climb.high) - (alpha + step)
-    reach = min(far(step, alpha, climb.low, climb.high), _FARTHEST) ** POWER
+    reach = min(longest_step(step, alpha, climb.low, climb.high), _FARTHEST) ** POWER
     sizes = rest**2 / climb.diagonal, cut**2 * climb.diagonal, step**2 * climb.diagonal
     return StepResult(state, None, (*(float(np.sum(size)) for size in sizes), reach))
 
@@ -307,9 +321,9 @@ def gain(block: CodedProblem, state: State, total: Table, constant: float) -> St
     task, alpha = block.part(climb.free).task, state.alpha[climb.free]
     proposed = present(state.proposed, "the proposed step")[climb.free]
     step, by_step = proposed - alpha, block.part(climb.free).margins(total, constant)
-    bent = float(np.sum(step * (climb.margins + by_step / 2)))
+    fall = float(np.sum(step * (climb.margins + by_step / 2)))
     return StepResult(
-        state, None, (loops.dual_value(task, proposed) - loops.dual_value(task, alpha) - bent,)
+        state, None, (loops.dual_value(task, proposed) - loops.dual_value(task, alpha) - fall,)
     )
 
 

@@ -144,18 +144,41 @@ class CodeDesign:
         counts.expand_rows(self._codes(places), *self.columns, outputs)
         return outputs
 
+    def block_places(self) -> list[NDArray[np.intp]]:
+        """Return the weights of each feature: an array (k, r) for the k features with r weights."""
+        offsets = self.columns.offsets
+        return [
+            offsets[features][:, None] + np.arange(width)
+            for width, features in self._features_by_width()
+        ]
+
     def block_moments(self, factors: Floats, places: NDArray[np.intp]) -> list[Floats]:
-        """Return the diagonal blocks of :meth:`second_moments`, feature by feature."""
+        """Return the diagonal blocks of :meth:`second_moments`, (k, r, r), as `block_places`."""
         sums = np.zeros((self.n_features, self.n_levels))
         count_codes(*self.rows, self.members[places], factors, sums)
         if self.rows.features is not None:
             sums[:, self.usual] += factors.sum() - sums.sum(axis=1)
         blocks = []
-        for j in range(self.n_features):
-            size = self.n_levels * self.columns.widths[j]
-            own = self.columns.values[self.columns.starts[j] :][:size].reshape(self.n_levels, -1)
-            blocks.append((own.T * sums[j]) @ own)
+        for width, features in self._features_by_width():
+            size = self.n_levels * width
+            block = np.empty((len(features), width, width))
+            step = max(1, _EXPANDED // size)
+            for first in range(0, len(features), step):
+                chosen = features[first : first + step]
+                starts = self.columns.starts[chosen]
+                values = self.columns.values[starts[:, None] + np.arange(size)]
+                tables = values.reshape(-1, self.n_levels, width)
+                scaled = tables * sums[chosen][:, :, None]
+                np.matmul(tables.transpose(0, 2, 1), scaled, out=block[first : first + step])
+            blocks.append(block)
         return blocks
+
+    def _features_by_width(self) -> list[tuple[int, NDArray[np.intp]]]:
+        """Return the features that have the same number of weights, for each number above 0."""
+        widths = self.columns.widths
+        return [
+            (int(width), np.flatnonzero(widths == width)) for width in np.unique(widths[widths > 0])
+        ]
 
     def _codes(self, places: NDArray[np.intp]) -> NDArray[np.uint8]:
         codes = np.empty((self.n_features, len(places)), np.uint8)
@@ -253,11 +276,11 @@ def laid_out(layout: Layout, rotations: list[Floats], weights: Floats) -> NDArra
     out = aligned_zeros(len(rotations) * size)
     first = 0
     for j, rotation in enumerate(rotations):
-        own = rotation @ weights[first : first + rotation.shape[1]]
+        feature_weights = rotation @ weights[first : first + rotation.shape[1]]
         first += rotation.shape[1]
         if to_weights is not None:
-            own = to_weights[j if len(to_weights) > 1 else 0] @ own
-        out[j * size : j * size + len(own)] = own
+            feature_weights = to_weights[j if len(to_weights) > 1 else 0] @ feature_weights
+        out[j * size : j * size + len(feature_weights)] = feature_weights
     return out
 
 
@@ -271,22 +294,22 @@ def independent_columns(
     they turn weights of the new columns into those of the old ones, times √scale.
     """
     rotations: list[Floats] = []
-    parts: list[Floats] = []
-    known: dict[tuple[int, bytes], Floats] = {}
+    tables: list[Floats] = []
+    bases: dict[tuple[int, bytes], Floats] = {}
     for j in range(len(occurs)):
-        table = j if len(columns) > 1 else 0
-        key = table, occurs[j].tobytes()
-        if key not in known:
-            own = columns[table][occurs[j]]
-            values, vectors = np.linalg.eigh(own.T @ own)
+        number = j if len(columns) > 1 else 0
+        key = number, occurs[j].tobytes()
+        if key not in bases:
+            occurring = columns[number][occurs[j]]
+            values, vectors = np.linalg.eigh(occurring.T @ occurring)
             independent = values > _DEPENDENT * max(values[-1], 0)
-            known[key] = np.ascontiguousarray(vectors[:, independent][:, ::-1])
+            bases[key] = np.ascontiguousarray(vectors[:, independent][:, ::-1])
         root = 1.0 if scale is None else float(np.sqrt(scale[j]))
-        rotation = known[key] if root > 0 else known[key][:, :0]
+        rotation = bases[key] if root > 0 else bases[key][:, :0]
         rotations.append(root * rotation)
-        parts.append((root * columns[table] @ rotation).reshape(-1))
+        tables.append((root * columns[number] @ rotation).reshape(-1))
     widths = np.array([rotation.shape[1] for rotation in rotations], np.int64)
-    sizes = np.array([part.size for part in parts], np.int64)
+    sizes = np.array([table.size for table in tables], np.int64)
     starts = np.cumsum(sizes) - sizes
     offsets = np.cumsum(widths) - widths
-    return LevelColumns(np.concatenate(parts), starts, widths, offsets), rotations
+    return LevelColumns(np.concatenate(tables), starts, widths, offsets), rotations

@@ -66,14 +66,14 @@ def solve(
     called with the number of passes and the last gap.
 
     After each descent, and during long ones, the weights are rebuilt from the variables, to see
-    what the rounding of all steps did (`apart`), and every row is scored: the gap is exact, and a
-    descent that stopped too early goes on from the members that are not settled, towards a lower
+    what the rounding of all steps did (`distance`), and every row is scored: the gap is exact, and
+    a descent that stopped too early goes on from the members that are not settled, towards a lower
     goal. Weights that miss ``tol`` are taken at the multiple that is best for the primal.
     """
-    return _Descent(problem, tol, max_iter, seed, alpha, report).solve()
+    return _CodedDescent(problem, tol, max_iter, seed, alpha, report).solve()
 
 
-class _Descent:
+class _CodedDescent:
     """A problem on its way to a small gap: variables, weights, and the effort so far."""
 
     def __init__(
@@ -98,7 +98,7 @@ class _Descent:
         self.newton_passes = expected_passes(problem)
         self.creeps = self.newton_passes <= _SOON
         self.gaps: list[tuple[float, float]] = []
-        self.apart_by = 0.0, 0.0
+        self.distance = 0.0, 0.0
 
     def solve(self) -> problems.CodedSolution:
         reached = False
@@ -113,24 +113,27 @@ class _Descent:
             if self.creeps or (passes_end and self.problem.n_weights <= _MOST_WEIGHTS):
                 return self._by_newton(solution)
             if reached:
-                self.goal *= aim(self.tol, solution.gap)
+                self.goal *= goal_factor(self.tol, solution.gap)
             reached = self._descend(solution.dual)
 
     def _certified(self) -> problems.CodedSolution:
         """Rebuild the weights, to compare, and score all rows."""
         if self.alpha.any():
             constant = self.problem.rebuild(self.alpha, self.rebuilt)
-            held = self.problem.form, self.weights, self.constant
-            self.apart_by = problems.apart(*held, self.rebuilt, constant)
-            if not problems.is_close(*self.apart_by, self.tol):
-                self.weights[:], self.constant, self.apart_by = self.rebuilt, constant, (0.0, 0.0)
+            self.distance = problems.distance(
+                self.problem.form, self.weights, self.constant, self.rebuilt, constant
+            )
+            if not problems.is_close(*self.distance, self.tol):
+                self.weights[:] = self.rebuilt
+                self.constant = constant
+                self.distance = 0.0, 0.0
             self.margins = self.problem.margins(self.weights, self.constant)
             self.spent += self.n
             if self.spent == self.n:  # only the start was computed
                 self.constant *= _stretch(self.task, self.alpha, self.margins, self.weights)
         # Without BLAS, whose threads take longer to start than this sum.
         product = np.sum(self.alpha * self.margins)  # of W and w(a)
-        difference, square = self.apart_by
+        difference, square = self.distance
         square = square or product
         dual = float(loops.dual_value(self.task, self.alpha) - square / 2)
         loss = loops.total_loss(self.task, self.margins)
@@ -180,11 +183,11 @@ class _Descent:
 
     def _by_newton(self, before: problems.CodedSolution) -> problems.CodedSolution:
         """Go on from the variables by Newton's method; return what is better in the end."""
-        made = design_of(self.problem)
+        design_and_rotations = design_of(self.problem)
         self.creeps = False
-        if made is None:
+        if design_and_rotations is None:
             return before
-        design, rotations = made
+        design, rotations = design_and_rotations
         block = NewtonBlock(design, self.task, self.alpha)
         passes = self.spent / self.n
         result = minimise(
@@ -235,12 +238,12 @@ class _Descent:
         return gain
 
 
-def aim(tol: float, gap: float) -> float:
+def goal_factor(tol: float, gap: float) -> float:
     """Return the factor that lowers the goal: the gap added up during a pass is an estimate."""
     return min(max(MARGIN * tol / gap, 0.1), MARGIN)
 
 
-def parts(reach: float) -> tuple[float, ...]:
+def step_scales(reach: float) -> tuple[float, ...]:
     """Return the parts of a step to try; the last stays inside the bounds, so that it gains.
 
     One that is cut loses where only the sum of its changes bends nothing, as on constant rows.
@@ -283,8 +286,8 @@ class Face:
         low = np.where(self.alpha > 0, 0, -self.task.upper)
         high = np.where(self.alpha > 0, self.task.upper, 0)
         wanted = self._conjugate_gradients(slopes, change, low, high)
-        for share in parts(problems.far(wanted, self.alpha, low, high)):
-            step = np.clip(self.alpha + share * wanted, low, high) - self.alpha
+        for scale in step_scales(problems.longest_step(wanted, self.alpha, low, high)):
+            step = np.clip(self.alpha + scale * wanted, low, high) - self.alpha
             of_constant, curved = self._product(step, change)
             gain = float(np.sum(step * (slopes - curved / 2)))
             if gain > 0:

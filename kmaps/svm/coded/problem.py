@@ -106,7 +106,7 @@ def starting_point(task: loops.Task, alpha: Floats | None) -> Floats:
     return np.clip(alpha, -task.upper if task.two_sided else 0, task.upper)
 
 
-def far(step: NDArray, alpha: NDArray, low: NDArray, high: NDArray) -> float:
+def longest_step(step: NDArray, alpha: NDArray, low: NDArray, high: NDArray) -> float:
     """Return how far a step goes at most, as a multiple of the way to the bound."""
     return float(np.max(np.abs(step) / np.where(step > 0, high - alpha, alpha - low), initial=0.0))
 
@@ -136,7 +136,7 @@ def random_state(seed: tuple[int, ...]) -> np.uint64:
     return np.random.SeedSequence(seed).generate_state(1, np.uint64)[0] | np.uint64(1)
 
 
-def apart(
+def distance(
     form: Form,
     weights: NDArray[np.float32],
     constant: float,

@@ -94,7 +94,7 @@ class Rounds:
             if solution.gap <= self.tol or self.spent >= self.most:
                 return solution
             if reached:
-                self.goal *= descent.aim(self.tol, solution.gap)
+                self.goal *= descent.goal_factor(self.tol, solution.gap)
                 # The estimate was wrong because blocks affect each other, which climbing notices.
                 self.climb_due = self.spent
                 self._climb(0.0)
@@ -137,10 +137,10 @@ class Rounds:
     def _certified(self) -> CodedSolution:
         """Rebuild the weights, to compare, and score all rows."""
         (rebuilt,) = self._run_from_here(blocks.rebuild)
-        product, loss, value, *of_each = self.workers.run(
+        product, loss, value, *of_every_block = self.workers.run(
             blocks.score, self.constant, rebuilt, self.tol
         )
-        stay, difference, square = (number / self.workers.n_blocks for number in of_each)
+        stay, difference, square = (number / self.workers.n_blocks for number in of_every_block)
         if not stay:
             self.constant, difference, square = rebuilt, 0.0, product
         self.spent += self.workers.n_rows
@@ -168,13 +168,13 @@ class Rounds:
         self.climb_due = self.spent + (0 if good else pause)
 
     def _conjugate_gradients(self, n_free: float, size: float, constant: float) -> float:
-        """Find a step; return how far it goes at most, as `far`."""
+        """Find a step; return how far it goes at most, as `longest_step`."""
         run, first = self.workers.run, size
         for _ in range(descent.STEPS):
-            (curvature,) = run(blocks.bend, constant)
+            (curvature,) = run(blocks.curve, constant)
             self.spent += n_free
             length = size / max(curvature, descent.FLAT * size)
-            remaining, cut, square, reach = run(blocks.follow, length)
+            remaining, cut, square, reach = run(blocks.advance, length)
             if cut > descent.CUT * square or remaining <= descent.ENOUGH**2 * first:
                 break
             (constant,) = run(blocks.turn_direction, remaining / size)
@@ -183,8 +183,8 @@ class Rounds:
 
     def _proposed(self, n_free: float, reach: float) -> float:
         """Take as much of a step as the dual grows by; return by how much."""
-        for part in descent.parts(reach):
-            (constant,) = self.workers.run(blocks.propose, part)
+        for scale in descent.step_scales(reach):
+            (constant,) = self.workers.run(blocks.propose, scale)
             (gained,) = self.workers.run(blocks.gain, constant)
             self.spent += n_free
             if gained > 0:
@@ -207,10 +207,10 @@ class ThreadWorkers:
     def run(self, step: Callable[..., StepResult], *shared: Any) -> list[float]:
         """Take a step with all blocks, as `Workers` says."""
 
-        def of_block(k: int) -> StepResult:
+        def step_of_block(k: int) -> StepResult:
             return step(self.blocks[k], self.states[k], self.total, *shared)
 
-        results = list(self.each(of_block, range(self.n_blocks)))
+        results = list(self.each(step_of_block, range(self.n_blocks)))
         self.states = [result.state for result in results]
         if results[0].table is not None:
             self.total = added([result.table for result in results])
@@ -238,22 +238,25 @@ def solve_in_blocks(
 ) -> CodedSolution:
     """Solve a problem as `kmaps.svm.coded.descent.solve` does, its members drawn into blocks."""
     shuffled = np.random.default_rng(seed).permutation(len(problem.task.members))
-    members = [np.sort(part) for part in np.array_split(shuffled, n_blocks)]
-    parts = [problem.part(own) for own in members]
+    members = [np.sort(places) for places in np.array_split(shuffled, n_blocks)]
+    problems = [problem.part(places) for places in members]
     states = [
-        blocks.begin(part.task, part.n_weights, (*seed, k), None if alpha is None else alpha[own])
-        for k, (part, own) in enumerate(zip(parts, members, strict=True))
+        blocks.begin(
+            block.task, block.n_weights, (*seed, k), None if alpha is None else alpha[places]
+        )
+        for k, (block, places) in enumerate(zip(problems, members, strict=True))
     ]
     begun = any(state.alpha.any() for state in states)
     with ExitStack() as stack:
         each: Callable[..., Any] = map
         if n_threads > 1:
             each = stack.enter_context(ThreadPoolExecutor(min(n_threads, n_blocks))).map
-        workers = ThreadWorkers(parts, states, each)
-        found = Rounds(workers, tol, max_iter, report).solve(begun)
+        workers = ThreadWorkers(problems, states, each)
+        certified = Rounds(workers, tol, max_iter, report).solve(begun)
     alpha, margins = np.empty(len(shuffled)), np.empty(len(shuffled))
-    for own, state in zip(members, workers.states, strict=True):
-        alpha[own], margins[own] = state.alpha, state.margins
+    for places, state in zip(members, workers.states, strict=True):
+        alpha[places] = state.alpha
+        margins[places] = state.margins
     weights = workers.states[0].weights
-    solution = found._replace(weights=weights, alpha=alpha, margins=margins)
+    solution = certified._replace(weights=weights, alpha=alpha, margins=margins)
     return solution if solution.gap <= tol else rescaled(problem.task, solution)

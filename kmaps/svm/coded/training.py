@@ -78,8 +78,8 @@ def coded(coder: Coder, X: Any, zero: NDArray[np.intp]) -> CodeRows:
     spread = coder.encode(X[:: 8 * (n // size)])
     if rows_of(spread, zero).features is None:
         return rows_of(coder.encode(X), zero, sparse=0)
-    parts = (coder.encode(X[start : start + size]) for start in range(0, n, size))
-    return joined(rows_of(part, zero, np.inf) for part in parts)
+    blocks = (coder.encode(X[start : start + size]) for start in range(0, n, size))
+    return joined(rows_of(codes, zero, np.inf) for codes in blocks)
 
 
 def rows_of(codes: AnyMatrix, zero: NDArray[np.intp], sparse: float = SPARSE) -> CodeRows:
@@ -96,7 +96,7 @@ def rows_of(codes: AnyMatrix, zero: NDArray[np.intp], sparse: float = SPARSE) ->
     n, d = codes.shape
     if len(zero) and sparse:
         counts = np.empty(n, np.int64)
-        _in_blocks(lambda part, out: loops.count_others(part, zero[0], out), codes, by_row=counts)
+        _in_blocks(lambda rows, out: loops.count_others(rows, zero[0], out), codes, by_row=counts)
         if counts.sum() < sparse * codes.size:
             return _listed(codes, zero[0], counts)
     return CodeRows(np.ascontiguousarray(codes).reshape(-1), np.arange(n + 1) * d, None)
@@ -114,20 +114,20 @@ def _listed(codes: NDArray[np.uint8], zero: np.intp, counts: NDArray[np.int64]) 
     return CodeRows(listed, bounds, features)
 
 
-def joined(parts: Iterable[CodeRows]) -> CodeRows:
-    """Return listed rows one after another; each part may go before the next one comes."""
+def joined(blocks: Iterable[CodeRows]) -> CodeRows:
+    """Return listed rows one after another; each block may go before the next one comes."""
     codes, bounds = np.empty(0, np.uint8), [np.zeros(1, np.int64)]
     features: NDArray | None = None
-    for part in parts:
-        own_features = present(part.features, "the list of features")
+    for block in blocks:
+        block_features = present(block.features, "the list of features")
         if features is None:
-            features = np.empty(0, own_features.dtype)
+            features = np.empty(0, block_features.dtype)
         filled = len(codes)
-        for whole, own in ((codes, part.codes), (features, own_features)):
+        for array, addition in ((codes, block.codes), (features, block_features)):
             # Large arrays grow by moving pages, without a second copy.
-            whole.resize(filled + len(own), refcheck=False)
-            whole[filled:] = own
-        bounds.append(filled + part.bounds[1:])
+            array.resize(filled + len(addition), refcheck=False)
+            array[filled:] = addition
+        bounds.append(filled + block.bounds[1:])
     return CodeRows(codes, np.concatenate(bounds), features)
 
 
@@ -139,8 +139,8 @@ def _in_blocks(
     function: Callable[..., None], codes: NDArray, *rest: NDArray, by_row: NDArray | None = None
 ) -> None:
     def block(start: int, stop: int) -> None:
-        own = () if by_row is None else (by_row[start:stop],)
-        function(codes[start:stop], *rest, *own)
+        results = () if by_row is None else (by_row[start:stop],)
+        function(codes[start:stop], *rest, *results)
 
     for_blocks(block, len(codes), max(1, _BLOCK_VALUES // max(1, codes.shape[1])))
 
@@ -199,8 +199,8 @@ class CodedRows:
         CodedRows
             The m samples, in the order of ``members``.
         """
-        known = np.arange(len(self)) if self.members is None else self.members
-        return replace(self, members=known[members])
+        rows = np.arange(len(self)) if self.members is None else self.members
+        return replace(self, members=rows[members])
 
     def encode(self, X: AnyMatrix) -> "CodedRows":
         """Return other samples in the same codes; values beyond the levels take the last one.
@@ -522,12 +522,12 @@ def _codes_of_zero(coding: CodedRows) -> NDArray[np.uint8]:
 def _collected(blocks: Iterable[AnyMatrix], coding: CodedRows, columns: RunningColumns) -> CodeRows:
     """Return the codes of all blocks: one array, or lists of those that are not ``zero``."""
     sparse = listed_below(coding, columns)
-    parts = (block_rows(coding, X, sparse) for X in blocks)
+    coded_blocks = (block_rows(coding, X, sparse) for X in blocks)
     if sparse:
-        return joined(parts)
+        return joined(coded_blocks)
     n, d = columns.n_rows, columns.n_columns
     codes, filled = np.empty(n * d, np.uint8), 0
-    for part in parts:
-        codes[filled : filled + len(part.codes)] = part.codes
-        filled += len(part.codes)
+    for block in coded_blocks:
+        codes[filled : filled + len(block.codes)] = block.codes
+        filled += len(block.codes)
     return CodeRows(codes, np.arange(n + 1) * d, None)

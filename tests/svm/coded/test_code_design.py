@@ -294,3 +294,18 @@ def test_rows_that_leave_codes_out_count_them_as_zero():
         for one, other in zip(dense, getattr(sparse, name)(factors, places), strict=True):
             np.testing.assert_allclose(np.tril(one), np.tril(other), atol=1e-12)
     np.testing.assert_array_equal(design.expanded(places), sparse.expanded(places))
+
+
+def test_block_moments_are_diagonal_blocks_of_the_second_moments():
+    X = np.array([[0.0, 2, 1], [1, 0, 1], [3, 0, 1], [2, 2, 1]])
+    posed = posed_on(code_samples("chi2", X), np.arange(4), np.array([True, False, True, False]))
+    design, _ = design_of(posed)
+    places, factors = np.array([0, 1, 3]), np.array([0.5, 2.0, 1.0])
+    moments = design.second_moments(factors, places)
+    block_places, blocks = design.block_places(), design.block_moments(factors, places)
+    weights = np.concatenate([np.ravel(places_of_width) for places_of_width in block_places])
+    assert sorted(weights) == list(range(design.n_weights))
+    for places_of_width, matrices in zip(block_places, blocks, strict=True):
+        for chosen, matrix in zip(places_of_width, matrices, strict=True):
+            expected = np.tril(moments[np.ix_(chosen, chosen)])
+            np.testing.assert_allclose(np.tril(matrix), expected, rtol=1e-12)
