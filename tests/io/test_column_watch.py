@@ -57,6 +57,12 @@ def test_a_column_that_tells_the_classes_apart(what, as_matrix, shuffled):
     assert all("column 2 of the features ('b') alone tells all classes apart" in s for s in said)
 
 
+def test_as_many_labels_as_a_regression_has_are_no_classes():
+    y = np.repeat(np.arange(1001), 2)
+    assert lines(np.stack([y + 0.5, y[::-1]], axis=1), y, size=5000) == []
+    assert len(lines(y[:1000, None] + 0.5, y[:1000], size=5000)) == 1
+
+
 def test_a_few_rows_are_apart_by_chance():
     for seed in range(50):
         rng = np.random.default_rng(seed)

@@ -81,3 +81,10 @@ def test_indices_count_from_0_or_1(tmp_path, rows, n_features, zero_based, base,
         assert (reader.index_base, reader.certain_base, reader.n_features) == (base, certain, width)
         (block,) = reader.blocks(9, 99)
         np.testing.assert_array_equal(block.X.toarray(), expected)
+
+
+def test_lines_come_in_blocks_of_the_size_asked_for(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("".join(f"{number}.5,1\n" for number in range(1500)))
+    sizes = [len(lines) for _, lines in open_reader(path).line_blocks(600)]
+    assert sizes == [600, 600, 300]
