@@ -1,12 +1,18 @@
 """The code of a user's method is on record: no run goes on with other code."""
 
 import hashlib
+import sys
 
 import pytest
 from commands import kmaps_in
 from spec_text import POWERS
 
+from kmaps.bench.kinds.load import load
 from kmaps.bench.records.file import read_records
+from kmaps.bench.run.measure import importing
+from kmaps.bench.run.plan import published_folder
+from kmaps.bench.run.runner import run
+from kmaps.errors import ConfigError
 
 TEXT = """\
 experiment: mine
@@ -54,3 +60,27 @@ def test_a_run_does_not_go_on_with_other_code(tmp_path, package):
     code.write_text(POWERS)
     kmaps(*RUN)
     assert {record["code"] for record in read_records(tmp_path / "out")} == {None, expected}
+
+
+def test_nobody_s_code_is_imported_without_leave(tmp_path):
+    (tmp_path / "powers_of_a_test.py").write_text("raise SystemExit('imported')\n")
+    text = TEXT.replace("PACKAGE", "powers_of_a_test").replace("SPLITS", "1")
+    (tmp_path / "mine.yaml").write_text(text)
+    with pytest.raises(ConfigError):
+        run(load(tmp_path / "mine.yaml"), tmp_path / "out")
+    assert not (tmp_path / "out/records.jsonl").exists()
+
+
+def test_modules_of_a_folder_are_found_after_the_installed_ones(tmp_path):
+    before = list(sys.path)
+    with importing(None):
+        assert sys.path == before
+    with importing(tmp_path):
+        assert sys.path == [*before, str(tmp_path)]
+    assert sys.path == before
+
+
+def test_the_published_records_of_a_preset_have_a_folder_of_their_own():
+    folder = published_folder("quickstart")
+    assert (folder.name, folder.parent.name) == ("quickstart", "results")
+    assert published_folder("quickstart", "small") == folder.parent / "small" / "quickstart"
