@@ -63,12 +63,14 @@ def test_a_run_does_not_go_on_with_other_code(tmp_path, package):
 
 
 def test_nobody_s_code_is_imported_without_leave(tmp_path):
-    (tmp_path / "powers_of_a_test.py").write_text("raise SystemExit('imported')\n")
+    (tmp_path / "powers_of_a_test.py").write_text(
+        f"{POWERS}\nopen({str(tmp_path / 'imported')!r}, 'w')"
+    )
     text = TEXT.replace("PACKAGE", "powers_of_a_test").replace("SPLITS", "1")
     (tmp_path / "mine.yaml").write_text(text)
     with pytest.raises(ConfigError):
         run(load(tmp_path / "mine.yaml"), tmp_path / "out")
-    assert not (tmp_path / "out/records.jsonl").exists()
+    assert not (tmp_path / "imported").exists()
 
 
 def test_modules_of_a_folder_are_found_after_the_installed_ones(tmp_path):
