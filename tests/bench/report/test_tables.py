@@ -42,6 +42,13 @@ def test_measures_side_by_side():
     assert latex.count(r"\begin{tabular}") == 1
 
 
+def test_titles_name_the_features_and_how_they_are_normalised():
+    assert "intensity (l1)" in show([record(features="intensity", normalize="l1")])
+    plain = show([record(features="intensity", normalize="none")], "md")
+    assert "(none)" not in plain
+    assert plain.startswith("### ")
+
+
 def test_csv_and_json_are_tidy_and_in_plain_units():
     table = pd.read_csv(io.StringIO(show(CELLS, "csv", "accuracy")), keep_default_na=False)
     assert len(table) == 5

@@ -1,0 +1,48 @@
+"""Pages: what each form shows of their parts."""
+
+import io
+
+import pandas as pd
+import pytest
+
+from kmaps.bench.report.document import Folded, Page, Section, Table, Text, as_html, as_markdown
+from kmaps.bench.report.export import as_csv, as_parquet
+from kmaps.bench.report.forms import Markdown
+from tests.bench.sample_records import record
+
+PAGE = Page(
+    "A page",
+    [
+        Text("plain *text* & <b>"),
+        Text(Markdown("formatted *text* & <b>")),
+        Section("A section", [Table(["name", "value"], [["linear", "1"]], title="Values")]),
+        Folded("Details", [Text("hidden at first")]),
+    ],
+)
+
+
+def test_only_text_that_is_markdown_is_formatted():
+    html = as_html(PAGE)
+    assert "plain *text* &amp; &lt;b&gt;" in html
+    assert "formatted <em>text</em> &amp; &lt;b&gt;" in html
+
+
+def test_details_are_folded_on_a_screen_and_open_on_paper():
+    assert "<details><summary>Details" in as_html(PAGE)
+    assert "<details open><summary>Details" in as_html(PAGE, opened=True)
+
+
+def test_headings_follow_the_nesting_of_sections():
+    lines = as_markdown(PAGE).splitlines()
+    assert [line for line in lines if line.startswith("#")] == [
+        "# A page",
+        "## A section",
+        "### Values",
+    ]
+
+
+def test_exports_hold_the_same_columns():
+    parquet = pytest.importorskip("pyarrow.parquet")
+    records = [record("linear", accuracy=0.5), record("exact", accuracy=0.75)]
+    columns = pd.read_csv(io.BytesIO(as_csv(records))).columns
+    assert parquet.read_schema(io.BytesIO(as_parquet(records))).names == list(columns)
