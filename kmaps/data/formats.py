@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.data.manifest import Manifest, SourceFile, tree_digest
+from kmaps.data.text_rows import load_rows, read_rows, roles_of_rows, store_rows
 from kmaps.errors import ConfigError, DataError, suggest
 
 if TYPE_CHECKING:
@@ -312,6 +313,11 @@ def _shipped(name: str, *, tabular: bool) -> Format:
     return Format(load, lambda manifest: set(), shaped=not tabular, tabular=tabular)
 
 
+def _decode_rows(path: Path, source: SourceFile, manifest: Manifest, report: "Report") -> Content:
+    digest, text_rows = read_rows(path, source, manifest, report)
+    return Content(digest, text_rows.nbytes, text_rows)
+
+
 def _archive(manifest: Manifest) -> set[str]:
     return {"archive"}
 
@@ -322,5 +328,6 @@ FORMATS: dict[str, Format] = {
     "scikit-learn-wine": _shipped("wine", tabular=True),
     "idx": Format(_load_arrays, _idx_roles, True, _decode_idx, _store_idx),
     "pgm-folders": Format(_load_arrays, _archive, True, _decode_pgms, _store_pgms),
+    "text-rows": Format(load_rows, roles_of_rows, False, _decode_rows, store_rows, tabular=True),
     "jpeg-folders": Format(_load_jpegs, _archive, False, _decode_jpegs, _store_jpegs),
 }

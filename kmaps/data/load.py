@@ -8,6 +8,7 @@ import numpy as np
 from kmaps.data.cache import cache_root, repair_hint, stamped_files
 from kmaps.data.formats import Dataset, TableDataset, get_format
 from kmaps.data.manifest import Manifest, load_manifest
+from kmaps.data.text_rows import equal_rows
 from kmaps.errors import DataError
 
 if TYPE_CHECKING:
@@ -37,7 +38,10 @@ def load_dataset(
     paths = [] if manifest.embedded else stamped_files(root, manifest.name, manifest.digest, noted)
     samples, y, groups = chosen.load(manifest, root / manifest.name, paths)
     if chosen.tabular:
-        return TableDataset(manifest.name, samples, y, groups, manifest.digest, manifest.classes)
+        clusters = equal_rows(samples) if manifest.equal_rows_together else None
+        return TableDataset(
+            manifest.name, samples, y, groups, manifest.digest, manifest.classes, clusters
+        )
     damaged = {row: faults[path] for row, path in enumerate(paths) if path in faults}
     without_images = set(y.tolist()) - set(np.delete(y, list(damaged)).tolist())
     if without_images:

@@ -48,6 +48,10 @@ class Manifest:
     the sizes of images differ, ``n_samples`` if the manifest does not state it. ``first_per_class``
     keeps this many images of each class, in name order. The protocol is the usual split
     (:func:`kmaps.data.draw_split`). A dataset without files comes with a dependency.
+
+    Of rows in text, ``label`` says which field is the class, ``n_features`` how many values are
+    kept, ``group_sizes`` how many rows of the file each group has, in order, and with
+    ``equal_rows_together`` no split puts equal rows on both sides.
     """
 
     name: str
@@ -63,6 +67,10 @@ class Manifest:
     n_samples: int | None = None
     max_level: int = 255
     first_per_class: int | None = None
+    label: str = "last"
+    n_features: int | None = None
+    group_sizes: tuple[int, ...] = ()
+    equal_rows_together: bool = False
     protocol: Mapping[str, Any] = field(default_factory=dict)
     files: tuple[SourceFile, ...] = ()
 
@@ -272,6 +280,10 @@ _MANIFEST_RULES = {
     "max_level": _count,
     "n_samples": _count,
     "first_per_class": _count,
+    "label": _matches("first|last", "first or last"),
+    "n_features": _count,
+    "group_sizes": _list_of(_count, "a list of numbers of rows"),
+    "equal_rows_together": _rule("true or false", lambda value: isinstance(value, bool)),
     "protocol": _rule("a mapping", lambda value: isinstance(value, dict)),
     "digest": _sha256,
     "files": _list_of(lambda entry: entry, "a list of files"),

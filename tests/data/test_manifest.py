@@ -37,7 +37,7 @@ def test_packaged_manifests(name):
     assert manifest.embedded == (name in ("breast-cancer", "digits", "wine"))
     get_format(manifest)
     for source in manifest.files:
-        assert source.path.startswith(f"{name}/")
+        assert source.path.count("/") == 1  # in a folder of the mirror
 
 
 @pytest.mark.parametrize("name", ["mnits", "a" * 300, "a\0"])
