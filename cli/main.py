@@ -10,7 +10,7 @@ import os
 import shlex
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from importlib import import_module
 from io import TextIOWrapper
@@ -117,7 +117,7 @@ class LazyGroup(click.Group):
         """Run the command and turn errors that the user caused into one line and an exit code."""
         try:
             with _faults_of_the_system(), _printable_usage(), warnings.catch_warnings():
-                warnings.showwarning = _say_warning
+                warnings.showwarning = _warnings_once()
                 return super().invoke(ctx)
         except KmapsError as error:
             command = self.get_command(ctx, ctx.invoked_subcommand or "")
@@ -211,9 +211,19 @@ def _in_plain_letters(error: UnicodeError) -> tuple[str, int]:
     return "".join(_PLAIN.get(character, "?") for character in lacking), error.end
 
 
-def _say_warning(message: Warning | str, *_: object, **__: object) -> None:
-    kind = "note" if isinstance(message, FileNote) else "warning"
-    say(f"{kind}: {one_line(message)}", err=True)
+def _warnings_once() -> Callable[..., None]:
+    """Return a function that prints warnings as lines, and no note on a file twice."""
+    notes = set()
+
+    def show(message: Warning | str, *_: object, **__: object) -> None:
+        line = one_line(message)
+        if not isinstance(message, FileNote):
+            say(f"warning: {line}", err=True)
+        elif line not in notes:
+            notes.add(line)
+            say(f"note: {line}", err=True)
+
+    return show
 
 
 @click.group(

@@ -18,6 +18,11 @@ from kmaps.errors import ConfigError, InputError, suggest
 _LONGEST = 200  # characters of a value in a message
 _LITTLE = 1 << 28  # bytes: for fewer, nobody checks whether they are free
 MAX_LEVELS = 256  # levels of a code of one byte
+LARGEST_RATIO = 1e6
+"""How many times the median size of its column's non-zero values a value may have.
+
+A larger one is presumably a fill value, and levels and weights follow it.
+"""
 LARGEST_VALUE = 1e37  # a feature's largest value to learn a table from; float32 ends at 3.4e38
 LARGEST_WHOLE = 2**63 - 1  # larger numbers of Python fit into no array
 T = TypeVar("T")

@@ -234,7 +234,7 @@ def _mean_distance(
     if n < 2:
         raise InputError("n_samples=1: sigma needs distances between samples: give sigma")
     squared = _GramPairs(drawn_rows, None, base, "distance").matrix()
-    mean = float(squared.sum(dtype=float) / (n * (n - 1)))
+    mean = _mean_of_pairs(squared)
     outliers, mean_of_others = _outliers(squared)
     if not outliers or not mean_of_others > 0:
         return mean
@@ -256,22 +256,27 @@ def _outliers(squared: NDArray[np.float32]) -> tuple[list[int], float]:
     The farthest row is left out, and then the farthest of the others, as long as there is such a
     row. Among few rows each counts for much, and none is one.
     """
-    sums = squared.sum(axis=1, dtype=float)
-    total = float(sums.sum())
     outliers: list[int] = []
-    n = len(sums)
-    while n >= _FEWEST_ROWS:
-        mean = total / (n * (n - 1))
-        farthest = int(sums.argmax())
-        without = (total - 2 * sums[farthest]) / ((n - 1) * (n - 2))
+    rows = np.arange(len(squared))
+    mean = _mean_of_pairs(squared)
+    while len(rows) >= _FEWEST_ROWS:
+        farthest = int(squared.sum(axis=1, dtype=float).argmax())
+        # Sums without a row are no differences of sums, in which far rows leave no digits.
+        others = np.delete(np.delete(squared, farthest, axis=0), farthest, axis=1)
+        without = _mean_of_pairs(others)
         if not mean > (1 + _MOVES_MEAN) * without:
             break
-        outliers.append(farthest)
-        total -= 2 * sums[farthest]
-        sums -= squared[:, farthest]
-        sums[farthest] = -np.inf
-        n -= 1
-    return outliers, total / (n * (n - 1))
+        outliers.append(int(rows[farthest]))
+        rows = np.delete(rows, farthest)
+        squared = others
+        mean = without
+    return outliers, mean
+
+
+def _mean_of_pairs(squared: NDArray[np.float32]) -> float:
+    """Return the mean over all pairs of different rows."""
+    n = len(squared)
+    return float(squared.sum(dtype=float) / (n * (n - 1)))
 
 
 def _check_pair(X: AnyMatrix, Y: AnyMatrix | None) -> tuple[SampleMatrix, SampleMatrix | None]:

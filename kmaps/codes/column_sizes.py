@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from kmaps._loops.codes import N_DISTINCT, N_SIZES, count_sizes
+from kmaps.checks import LARGEST_RATIO
 from kmaps.codes.codebook import Codebook
 from kmaps.errors import ColumnNote
 from kmaps.matrices import AnyMatrix, read_only, row_blocks
@@ -155,6 +156,26 @@ def unlike_columns(
     return (int(columns[smallest]), int(columns[largest]), ratio) if ratio > UNLIKE else None
 
 
+def columns_of_large_values(sizes: ColumnSizes, low: NDArray, high: NDArray) -> NDArray[np.intp]:
+    """Return the columns with a value that is far larger than their others.
+
+    Parameters
+    ----------
+    sizes : ColumnSizes
+        The sizes of all values.
+    low, high : ndarray, shape (d,)
+        The ends of each column's range.
+
+    Returns
+    -------
+    ndarray of int
+        The numbers, from 0 on, of the columns with a value of more than `LARGEST_RATIO` times the
+        median size of their non-zero values.
+    """
+    largest = np.maximum(high, -low)
+    return np.flatnonzero(largest > LARGEST_RATIO * sizes.quantile(0.5))
+
+
 def columns_of_few_levels(
     sizes: ColumnSizes, book: Codebook, low: NDArray, high: NDArray
 ) -> NDArray[np.intp]:
@@ -202,6 +223,23 @@ def warn_of_unlike(smallest: int, largest: int, ratio: float, *, are_own: bool) 
             "weighs columns by their size: compare with columns scaled to 0 … 1 "
             "(normalize='min-max')",
             [smallest, largest],
+        ),
+        stacklevel=2,
+    )
+
+
+def warn_of_large_values(columns: NDArray[np.intp], largest: float, *, are_own: bool) -> None:
+    """Name columns with values far larger than their others, and say what levels follow them."""
+    if are_own:
+        levels = "so each column has levels of its own (level_ranges='shared' shares them)"
+    else:
+        levels = "and the levels of all columns follow it (level_ranges='own' gives each its own)"
+    warnings.warn(
+        ColumnNote(
+            f"a value in {{}}, of size {largest:g}, is more than 10⁶ times as large as the median "
+            f"of the column's non-zero values, {levels}; is it a fill value? Replace it, or leave "
+            "the row out",
+            columns.tolist(),
         ),
         stacklevel=2,
     )

@@ -7,20 +7,24 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csc_matrix, issparse
 
 from kmaps._loops.codes import collect, empty_table, widen
-from kmaps.checks import MAX_LEVELS, refuse_not_finite
+from kmaps.checks import LARGEST_RATIO, MAX_LEVELS, refuse_not_finite
 from kmaps.codes.codebook import Codebook, pad_levels
 from kmaps.codes.column_sizes import (
     MOST_COLUMNS,
     MOST_OWN,
     ColumnSizes,
     columns_of_few_levels,
+    columns_of_large_values,
     unlike_columns,
     warn_of_few_levels,
+    warn_of_large_values,
     warn_of_unlike,
 )
 from kmaps.errors import ConfigError, InputError
 from kmaps.matrices import AnyMatrix, read_only, summed
 from kmaps.validation import in_loop_types, refuse_mask
+
+_FEW_COLUMNS = 100  # of very many, the largest, in which a fill value is looked for
 
 
 class Columns:
@@ -303,17 +307,29 @@ def choose_training_codebook(
 
     ``ranges`` are ``shared``: the levels of the strategy of this name; ``own``: levels of each
     feature over its own range, with equally spaced square roots; ``auto``: ``own`` where columns
-    are of unlike units (`unlike_columns`), which a `ColumnNote` says, else ``shared``. Values that
-    are few enough for a level each share them in any case but ``own``. Another note names columns
-    whose values have hardly any levels. Both name no ``unweighted`` feature, in whose place here is
-    another one.
+    are of unlike units (`unlike_columns`) or hold a value far larger than their others
+    (`columns_of_large_values`), which a `ColumnNote` says, else ``shared``. Values that are few
+    enough for a level each share them in any other case. Another note names columns whose values
+    have hardly any levels. No note names an ``unweighted`` feature, in whose place here is another
+    one.
     """
     if ranges == "own":
         return Codebook(_own_roots(columns, n_levels), *value_ranges(columns, shared=False))
     all_values = columns.few(n_levels)
+    large = np.empty(0, np.intp)
+    if all_values is None or _spread(all_values) > LARGEST_RATIO:
+        large = np.setdiff1d(_large(columns), list(unweighted))
+    if len(large):
+        are_own = ranges == "auto" and columns.n_columns <= MOST_OWN
+        largest = np.maximum(columns.high, -columns.low)[large].max()
+        warn_of_large_values(large, float(largest), are_own=are_own)
+        if are_own:
+            return Codebook(_own_roots(columns, n_levels), *value_ranges(columns, shared=False))
     if all_values is not None:
         return Codebook(all_values[None, :], *value_ranges(columns, shared=True))
     book = choose_codebook(columns, n_levels, "shared")
+    if len(large):
+        return book
     sizes = columns.sizes()
     if sizes is None:
         return book
@@ -332,6 +348,24 @@ def choose_training_codebook(
     if len(few):
         warn_of_few_levels(few, n_levels)
     return book
+
+
+def _spread(values: NDArray) -> float:
+    """Return how many times the smallest of some sizes, without zero, the largest is."""
+    sizes = np.abs(values[values != 0])
+    return float(sizes.max() / sizes.min()) if len(sizes) else 1.0
+
+
+def _large(columns: Columns | RunningColumns) -> NDArray[np.intp]:
+    """Return the columns with a value far larger than their others, among the largest columns."""
+    places = np.arange(columns.n_columns)
+    if columns.n_columns > MOST_COLUMNS:
+        places = np.argsort(np.maximum(columns.high, -columns.low))[-_FEW_COLUMNS:]
+        columns = columns.take(places)
+    sizes = columns.sizes()
+    if sizes is None:
+        return np.empty(0, np.intp)
+    return places[columns_of_large_values(sizes, columns.low, columns.high)]
 
 
 def check_levels(levels: ArrayLike, n_features: int) -> NDArray[np.float64]:

@@ -11,12 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps.checks import present
+from kmaps.checks import LARGEST_RATIO, present
 from kmaps.errors import InputError
 from kmaps.matrices import AnyMatrix, issparse
-
-LARGEST_RATIO = 1e6
-"""How many times the median size of its column's non-zero values a value may have."""
 
 _LARGEST_COUNT = 2**52  # beyond, one more may be the same number
 _LEAST_ROWS = 10  # fewer may count themselves by chance

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from kmaps.errors import InputError
 from kmaps.io import tables, text_files
-from kmaps.io.labels import check_label, find_column
+from kmaps.io.labels import NOT_DECODED, check_label, find_column
 from kmaps.io.reader import Block
 from kmaps.io.text_files import TextReader
 
@@ -90,7 +90,7 @@ class CsvReader(TextReader):
 
     def _check_header(self, first: list[str], rows: list[list[str]], titled: bool) -> None:
         number = self._header_line
-        if titled and "\ufffd" in "".join(first):
+        if titled and NOT_DECODED in "".join(first):
             raise self._refuse("its header is not text in UTF-8; save the file in UTF-8", number)
         if self._named and not titled:
             column = self._named[0]

@@ -14,6 +14,9 @@ from kmaps.io.content import check_content
 from kmaps.io.reader import read_header
 from kmaps.io.tables import BLANKS, find_separator, is_number, separator_hint, split_fields
 
+NOT_DECODED = "\ufffd"
+"""The character that stands for bytes that are no text in UTF-8."""
+
 _LONGEST = 1 << 12  # characters of a label
 _FORMULAS = ("=", "+", "-", "@")  # beginnings that spreadsheets take for a formula
 _FIRST_LINES = 20  # by which separators are recognised
@@ -57,6 +60,8 @@ def read_labels(
     ['cat', 'dog']
     """
     form = Path(path).suffix.lower()
+    if os.path.isfile(path):
+        check_content(path, str(path), "text" if form in (".txt", ".csv") else "array")
     if form not in (".npy", ".txt", ".csv"):
         raise InputError(
             f"{path}: labels come in .npy, .txt or .csv (or within a .svm or .npz file, or in a "
@@ -158,7 +163,6 @@ def _rows(path: str | Path, *, blanks: bool = True) -> list[tuple[int, list[str]
 def _lines(path: str | Path) -> list[tuple[int, str]]:
     """Return the lines of a text file that are not blank, numbered from 1."""
     check_source(path)
-    check_content(path, str(path), "text")
     lines = enumerate(read_text(path).split("\n"), 1)
     return [(number, line) for number, line in lines if line.strip(BLANKS)]
 
@@ -220,6 +224,8 @@ def check_label(text: str, place: str, what: str = "the label") -> str:
     if not is_text or (is_number(text) and not isfinite(float(text))):
         shown = repr(text[:20]) + "…" * (len(text) > 20)
         raise InputError(f"{place}: {what} is {shown}, expected a text or a finite number")
+    if NOT_DECODED in text:  # two texts may have become one
+        raise InputError(f"{place}: {what} is no text in UTF-8; save the file in UTF-8")
     return text
 
 

@@ -127,14 +127,14 @@ def open_reader(
         When the file is missing, of an unknown format, compressed, damaged, or holds no matrix of
         numbers; for a label column that there is not; where it can be read in two ways.
     """
-    chosen = format_of(path, READERS, form)
-    check_source(path)
-    check_whole("n_features", n_features, 1, LARGEST_WIDTH, or_none=True)
     shown = name or str(path)
+    check_source(path)
+    check_content(path, shown, form or Path(path).suffix.lower().removeprefix("."))
+    chosen = format_of(path, READERS, form)
+    check_whole("n_features", n_features, 1, LARGEST_WIDTH, or_none=True)
     named = [f"label_column={label_column}"] if label_column is not None else list(aside)
     if named and chosen in _WITHOUT_NAMES:
         raise InputError(f"{shown}: {chosen} has no columns with names; leave {named[0]} out")
-    check_content(path, shown, chosen)
     opened = READERS[chosen]
     if chosen == "npy":
         reader = opened(Path(path), shown)

@@ -218,6 +218,10 @@ class SvmReader(TextReader):
                 if place or not is_whole(value):
                     raise self._refuse(f"{field!r} is not 'qid:number' after the label", number)
                 continue
+            if is_whole(index.removeprefix("-")) and index[:1] == "-":
+                raise self._refuse(
+                    f"index {index} is below 0, expected 0 or 1 for the first", number
+                )
             if not (is_whole(index) and is_number(value)):
                 raise self._refuse(f"{field!r} is not 'index:value'", number)
             previous = self._check_index(number, index, previous, first)

@@ -140,7 +140,7 @@ def has_header(
             place < len(second) and second[place] for place in index_places
         )
         return titled, None
-    if not all(is_whole(field) for field in first):
+    if not all(is_whole(field.removeprefix("-")) for field in first):
         return False, None
     return _header_of_numbers(name, [int(field) for field in first], below)
 

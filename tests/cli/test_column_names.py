@@ -61,3 +61,15 @@ def test_notes_of_files_are_lines_of_kmaps():
     said = kmaps("features", "photos", "--features", "hog-pyramid", "--out", "f.npz").stderr
     assert "FileNote" not in said
     assert "note: photos: 2 files are left out" in said
+
+
+def test_a_note_on_a_file_is_said_once_by_all_processes_of_a_run(capfd):
+    FRAME.to_csv("index.csv")
+    Path("e.yaml").write_text(
+        "experiment: e\n"
+        "dataset: {files: {data: index.csv, label_column: kind}, train: 60, test: 30}\n"
+        "kernels: [chi2]\nreductions: [ovr]\nbaselines: [linear]\nmaps: []\nC: 1\n"
+    )
+    said = kmaps("run", "e.yaml").stderr
+    assert said.count("is a row index") == 1
+    assert "index" not in capfd.readouterr().err  # of the processes that measure

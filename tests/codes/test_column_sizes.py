@@ -87,3 +87,37 @@ def test_a_kernel_on_levels_of_its_own_is_the_kernel():
 def test_values_of_few_kinds_share_a_level_each():
     X = np.c_[[0.001, 0.002, 0.001, 0.002], [100.0, 200, 200, 100]]
     assert len(choose_training_codebook(Columns(X), 256, "auto").levels) == 1
+
+
+@pytest.mark.parametrize("n_columns", [6, 1500])
+@pytest.mark.parametrize("are_few", [True, False])
+def test_a_value_far_larger_than_its_column_is_said_and_takes_no_levels_of_others(
+    n_columns, are_few
+):
+    rng = np.random.default_rng(0)
+    y = np.arange(300) % 3
+    X = rng.gamma(20, 1, (300, n_columns))
+    X[np.arange(300), y] += 30
+    if are_few:
+        X = np.round(X)
+    X[7, 4] = -1e30
+    with pytest.warns(ColumnNote, match="column 4, of size 1e.30") as caught:
+        model = CodedSVC("intersection").fit(X, y)
+    assert len(caught) == 1
+    own = CodedSVC("intersection", level_ranges="own")
+    if n_columns <= 200:  # beyond, the note names the parameter that keeps the value harmless
+        assert model.score(X, y) > 0.95
+    else:
+        assert "level_ranges='own'" in str(caught[0].message)
+        assert own.fit(X[:, :6], y).score(X[:, :6], y) > 0.95
+
+
+def test_a_fill_value_is_found_in_blocks():
+    X = np.random.default_rng(0).random((300, 3))
+    X[250, 1] = 1e9
+    columns = RunningColumns(256)
+    for block in (X[:200], X[200:]):
+        columns.add(block)
+    with pytest.warns(ColumnNote, match="column 1, of size 1e.09"):
+        book = choose_training_codebook(columns, 256, "auto")
+    assert len(book.levels) == 3

@@ -180,7 +180,14 @@ def test_another_first_line_of_numbers_is_a_row(tmp_path, text):
 
 
 @pytest.mark.parametrize(
-    "text", ["0,1\n5,6\n", "1,2,3\n5,6,7\n", "0\n1\n", "400,500,600\n1,2,3\n0.1,0.2,0.3\n"]
+    "text",
+    [
+        "0,1\n5,6\n",
+        "1,2,3\n5,6,7\n",
+        "0\n1\n",
+        "400,500,600\n1,2,3\n0.1,0.2,0.3\n",
+        "-1,0,1\n0.1,0.2,0.3\n",
+    ],
 )
 def test_a_first_line_that_may_be_either_is_refused(tmp_path, text):
     (tmp_path / "t.csv").write_text(text)
@@ -265,6 +272,27 @@ def test_what_is_no_text_is_refused_by_name(tmp_path):
         assert "is no text" in refusal(tmp_path / "t.csv")
     (tmp_path / "t.csv").write_bytes(b"u,v\r1,2\r3,4\r")
     assert "carriage returns" in refusal(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize("n_lines", [2, 30_000])  # parsed line by line, and by pandas
+def test_text_of_another_encoding_makes_no_two_labels_one(tmp_path, n_lines):
+    lines = ["a,kind\n", *(f"{i}.5,{'éè'[i % 2]}\n" for i in range(n_lines))]
+    (tmp_path / "t.csv").write_bytes("".join(lines).encode("cp1252"))
+    for named in ({"label_column": "kind"}, {"aside": ["kind"]}):
+        assert "t.csv:2: " in refusal(tmp_path / "t.csv", **named)
+        assert "save the file in UTF-8" in refusal(tmp_path / "t.csv", **named)
+    with pytest.raises(InputError, match="UTF-8"):
+        read_labels(tmp_path / "t.csv", column="kind")
+
+
+@pytest.mark.parametrize("name", ["t.csv.gz", "t.gz", "t.csv.bz2"])
+def test_a_compressed_file_is_refused_by_that_name_whatever_its_own(tmp_path, name):
+    packed = PACKED["bzip2" if name.endswith("bz2") else "gzip"]
+    (tmp_path / name).write_bytes(packed)
+    what = "bzip2" if name.endswith("bz2") else "gzip"
+    assert f"is compressed ({what})" in refusal(tmp_path / name)
+    with pytest.raises(InputError, match=what):
+        read_labels(tmp_path / name)
 
 
 @pytest.mark.parametrize("what", [*PACKED, "zip"])

@@ -23,6 +23,7 @@ BAD = {
     "a.svm": {
         b"# only a comment\n1\n": "no sample with a",
         b"1 1:2\ncat 1:2\n": "a.svm:2: 'cat' is not a label",
+        b"1 1:2\n2 -1:2 1:3\n": "a.svm:2: index -1 is below 0",
         b"1,2 1:2\n": "a.svm:1: '1,2' is not a label",
         b"1 1:2\n1 3:a\n": "a.svm:2: '3:a' is not 'index:va",
         b"1 3:1 2:1\n": "a.svm:1: index 2 comes after 3",

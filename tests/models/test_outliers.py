@@ -7,7 +7,14 @@ import pytest
 from scipy.sparse import csr_matrix
 from sklearn.datasets import load_digits
 
-from kmaps import KernelSVC, KernelSVCCV, LandmarkMap, LandmarkSVC, RandomFourierMap
+from kmaps import (
+    KernelSVC,
+    KernelSVCCV,
+    LandmarkMap,
+    LandmarkSVC,
+    RandomFourierMap,
+    squared_distance,
+)
 from kmaps.models import choose_width
 
 RNG = np.random.default_rng(0)
@@ -34,6 +41,16 @@ def test_the_search_for_a_width_starts_without_it(model, rows):
     start = found.sigma_ / found.width_choice_.fractions[found.width_choice_.chosen] ** 0.5
     assert start**2 == pytest.approx(mean_squared(np.delete(FAR, 17, axis=0)), rel=1e-4)
     assert found.score(X, Y) > 0.8
+
+
+def test_a_fill_value_leaves_no_digits_of_the_other_distances():
+    far = X.copy()
+    far[17, 2] = 1e30
+    with pytest.warns(UserWarning, match=OF_FAR):
+        choice = choose_width(LandmarkSVC("exp-chi2", 20, C=1.0), far, Y)
+    start = choice.sigma / choice.fractions[choice.chosen] ** 0.5
+    plain = squared_distance(np.delete(far, 17, axis=0))
+    assert start**2 == pytest.approx(plain.sum(dtype=float) / (199 * 198), rel=1e-4)
 
 
 def test_the_width_of_the_papers_is_the_mean_whatever_the_rows():

@@ -18,7 +18,7 @@ from kmaps.bench.records.row import Row, is_third_party
 from kmaps.bench.run.clock import Clock, held, pinned
 from kmaps.bench.run.processes import Failure, failure, run_batches
 from kmaps.bench.spec.fields import Experiment
-from kmaps.errors import KmapsError, Mistakes, one_line
+from kmaps.errors import FileNote, KmapsError, Mistakes, one_line
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,10 @@ class Measuring:
             pinned(self.threads),
         ):
             try:
-                shared = kind.set_up(next(iter(batch.values())), skip_bad=self.skip_bad)
+                with warnings.catch_warnings():
+                    # The process that draws the splits has read the files, and says what it noted.
+                    warnings.simplefilter("ignore", FileNote)
+                    shared = kind.set_up(next(iter(batch.values())), skip_bad=self.skip_bad)
             except Exception as error:
                 failed = failure(error)
                 yield from ((key, failed) for key in batch)

@@ -77,9 +77,10 @@ class CodedSVC(StreamedClassifier):
         levels (``"shared"``), or each has as many over its own range (``"own"``), which takes a
         table for each feature and keeps small columns apart from large ones. ``"auto"`` takes
         levels of their own where columns are of unlike units: of the columns that are not zero in
-        at least 90 % of the samples, the 99 % quantiles of sizes differ by more than 100 times (in
-        tables of up to 200 columns, and not where all values have a level each). A `ColumnNote`
-        says so.
+        at least 90 % of the samples, the 99 % quantiles of sizes differ by more than 100 times
+        (not where all values have a level each); and where a value is more than 10⁶ times as large
+        as the median of its column's non-zero values. Both are for tables of up to 200 columns, and
+        a `ColumnNote` says so.
     smooth : float, default=0.0
         Price of curvature, ≥ 0: the penalty gets smooth / 2 times the integral of the squared
         second derivative of every feature's function, over its range scaled to 0 … 1. For the

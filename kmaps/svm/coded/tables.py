@@ -101,7 +101,9 @@ class Tables:
             columns = _columns(rest[np.ix_(members, members)], rounding)
             inside[members, : columns.shape[1]] = columns
         inside[~self.values[0].any(axis=1)] = 0
-        return TwoLevelTables(np.pad(ends, [(0, 0), (0, lanes - len(last))]), inside, block)
+        # The kernel of the ends may have fewer columns than there are ends.
+        ends = np.pad(ends, [(0, 0), (0, lanes - ends.shape[1])])
+        return TwoLevelTables(ends, inside, block)
 
 
 def tabulate(map: Tabulated | ScalarKernel | str, levels: NDArray) -> Tables:
