@@ -251,7 +251,7 @@ class _Differences(_Distances):
         if n_lost > _FEW * out.size:
             return super().__call__(walk, others, skip)
         if n_lost:
-            rows, columns = np.nonzero(np.isnan(out))
+            rows, columns = map(np.ascontiguousarray, np.nonzero(np.isnan(out)))
             out[rows, columns] = 0 if crossed is None else 2 * crossed[rows, columns]
             for a, b in zip(walk.entries, others.entries, strict=True):
                 out[rows, columns] += loops.distances_of_pairs(self.code, a, b, rows, columns)

@@ -4,6 +4,7 @@ import gc
 import os
 import signal
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from zlib import crc32
 
@@ -76,14 +77,23 @@ def mirror() -> Path:
 
 
 @pytest.fixture(scope="session")
-def data_dir(mirror, tmp_path_factory) -> Path:
-    """A cache that holds the real datasets, filled once a session, also with several workers."""
+def downloaded(mirror, tmp_path_factory) -> Callable[[str], Path]:
+    """Return a function that puts a real dataset into the cache of a session, which it returns."""
     root = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         root = root.parent
-    for name in REAL:
+
+    def put(name: str) -> Path:
         download(name, data_dir=root / "data", mirror=mirror, offline=True)
-    return root / "data"
+        return root / "data"
+
+    return put
+
+
+@pytest.fixture(scope="session")
+def data_dir(downloaded) -> Path:
+    """A cache that holds the real datasets, filled once a session, also with several workers."""
+    return [downloaded(name) for name in REAL][-1]
 
 
 @pytest.fixture(scope="session")

@@ -20,7 +20,7 @@ from tests.bench.records import published
 from tests.loops import failures
 
 RESULTS = published.ROOT / "results"
-RUNS = sorted(published.records())
+RUNS = sorted(published.kinds())
 
 
 def verdicts(ours, baseline):

@@ -4,7 +4,7 @@ import numpy as np
 from numba import float64, int32, njit, types, uint8, uint32, uint64
 from numba.extending import overload
 
-from kmaps._loops.compiling import loop
+from kmaps._loops.compiling import inner, loop
 
 _PLACES = 32  # per value: the table is so sparse that nearly all values lie at their first place
 
@@ -88,7 +88,7 @@ def _compiled_at(numbers, j):
     return lambda numbers, j: numbers
 
 
-@loop()
+@inner()
 def _code(x, origin, per_unit, offset, last):
     # Not a number fails both comparisons, and ends at zero.
     position = (float64(x) - origin) * per_unit + offset

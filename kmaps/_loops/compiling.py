@@ -33,14 +33,24 @@ if config.DISABLE_JIT:
 def loop(**options: object) -> Callable[[Callable], Callable]:
     """Return a decorator that compiles a loop when it is called, or takes it from the disk.
 
-    ``options`` are numba's, such as ``inline="always"``. The loop runs without the GIL.
+    ``options`` are numba's, such as ``inline="always"``. The loop runs without the GIL. It has no
+    entry from C, which nobody takes and which takes time to compile.
     """
 
     def compiled(function: Callable) -> Callable:
         function.__qualname__ += f"_{source_digest(function.__module__)}"
-        return njit(cache=keeps_files(), nogil=True, **options)(function)
+        own = njit(cache=keeps_files(), nogil=True, no_cfunc_wrapper=True, **options)
+        return own(function)
 
     return compiled
+
+
+def inner(**options: object) -> Callable[[Callable], Callable]:
+    """Return a decorator as `loop` does, for a function that only loops call.
+
+    It has no entry from Python, which takes as long to compile as the rest of a short function.
+    """
+    return loop(no_cpython_wrapper=True, **options)
 
 
 @cache

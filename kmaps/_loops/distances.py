@@ -13,7 +13,7 @@ from math import sqrt
 
 import numpy as np
 
-from kmaps._loops.compiling import loop
+from kmaps._loops.compiling import inner, loop
 from kmaps._loops.entries import CHI2, COMPILED, INTERSECTION, JS, LANES, SQUARES
 from kmaps._loops.products import twice_js
 
@@ -35,7 +35,7 @@ _SMALL = 8  # features whose sums are kept
 _LARGE = 64  # as well
 
 
-@loop(**COMPILED)
+@inner(**COMPILED)
 def _add_zeros(index, begin, end, n_features, width, nodes, stored, keep):
     """Write which sums of a tile cover the features between the entries of a row."""
     j = 0
@@ -88,7 +88,7 @@ def pack_zeros(rows, n_features):
     return nodes, ends
 
 
-@loop(**COMPILED)
+@inner(**COMPILED)
 def _own(kernel, values, weights, e):
     value = values[e]
     if kernel == SQUARES:
@@ -96,19 +96,19 @@ def _own(kernel, values, weights, e):
     return value * (weights[e] * weights[e]) if weights.size > 0 else value
 
 
-@loop(**COMPILED)
+@inner(**COMPILED)
 def own(kernel, rows, e):
     """Return the distance of an entry from zero."""
     return _own(kernel, rows.value, rows.weight, e)
 
 
-@loop(**COMPILED)
+@inner(**COMPILED)
 def n_own(width):
     """Return how many rows `spread_own` fills."""
     return width + 1 + -(-width // _SMALL) + -(-width // _LARGE)
 
 
-@loop(**COMPILED)
+@inner(**COMPILED)
 def spread_own(kernel, rows, first, chunk, tile):
     """Write the distances of one chunk's values from zero into a tile, and sums of neighbours."""
     tile[:] = 0
@@ -131,7 +131,7 @@ def spread_own(kernel, rows, first, chunk, tile):
             tile[large + j // (_LARGE // _SMALL), lane] += tile[small + j, lane]
 
 
-@loop(**COMPILED)
+@inner(**COMPILED)
 def add_pairs(kernel, sums, tile, walk, begin, end):
     for e in range(begin, end, 2):
         x = tile[walk.index[e]]
@@ -155,7 +155,7 @@ def add_pairs(kernel, sums, tile, walk, begin, end):
                 sums[lane] += c * c + d * d
 
 
-@loop(**COMPILED)
+@inner(**COMPILED)
 def _js(x, v, log_x, log_v):
     # With w = (x-v)/(x+v): (x+v)/2·((1+w)·log2(1+w) + (1-w)·log2(1-w)). The difference on the other
     # side of NEAR loses less than two bits.
@@ -167,7 +167,7 @@ def _js(x, v, log_x, log_v):
     return near if z < _NEAR else distant
 
 
-@loop(**COMPILED)
+@inner(**COMPILED)
 def add_js(sums, tile, logs, walk, begin, end):
     for e in range(begin, end):
         x = tile[walk.index[e]]
@@ -178,7 +178,7 @@ def add_js(sums, tile, logs, walk, begin, end):
             sums[lane] += _js(x[lane], v, log_x[lane], log_v)
 
 
-@loop(**COMPILED)
+@inner(**COMPILED)
 def _weighted(kernel, x, v, s, t, log_x, log_v, p, q):
     """Return (sp - tq)² + stpq·(2 - 2κ): s and t are √x and √v, p and q weights, κ is k(x, v) / st.
 
@@ -195,7 +195,7 @@ def _weighted(kernel, x, v, s, t, log_x, log_v, p, q):
     return powers * powers + rest * p * q
 
 
-@loop(**COMPILED)
+@inner(**COMPILED)
 def add_weighted(kernel, sums, tile, logs, weights, walk, begin, end):
     for e in range(begin, end):
         x = tile[walk.index[e]]
@@ -213,7 +213,7 @@ def add_weighted(kernel, sums, tile, logs, weights, walk, begin, end):
             )
 
 
-@loop(**COMPILED)
+@inner(**COMPILED)
 def distance_of(kernel, rows, e, others, f):
     """Return the distance of two entries of the same feature."""
     x = rows.value[e]

@@ -14,7 +14,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy import float32, float64, floor, int64, uint32, uint64
 
-from kmaps._loops.compiling import loop
+from kmaps._loops.compiling import inner, loop
 
 _MAGNITUDE = 0x7FFFFFFF
 _INFINITY = 0x7F800000
@@ -50,7 +50,7 @@ def interpolate_log(bits, features, shift, table, out, outputs):
     return largest >= _INFINITY
 
 
-@loop()
+@inner()
 def _locate(x, low, high, per_width, n_cells):
     """Return the cell of x, how far into it x lies, whether x is finite, and whether clamped.
 

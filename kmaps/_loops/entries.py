@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps._loops.compiling import loop
+from kmaps._loops.compiling import inner, loop
 
 LANES = 64  # rows that a tile holds
 CHI2 = 0
@@ -39,7 +39,7 @@ class Entries(NamedTuple):
     width: int  # features in a chunk
 
 
-@loop(**COMPILED)
+@inner(**COMPILED)
 def _close(index, value, begin, end, width):
     """Make the number of entries since `begin` even; return the new end."""
     if (end - begin) % 2:
@@ -100,7 +100,7 @@ def pack_csr(indptr, indices, data, n_features, width, smallest, signed):
     return index[:end], value[:end], bounds
 
 
-@loop(**COMPILED)
+@inner(**COMPILED)
 def spread(rows, values, first, chunk, tile):
     """Write one chunk of up to LANES rows, from row `first` on, into the columns of a tile."""
     bounds = rows.bounds[chunk]

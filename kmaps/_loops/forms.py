@@ -11,8 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import int64
 
-from kmaps._loops.codes import count_codes
-from kmaps._loops.compiling import loop
+from kmaps._loops.compiling import inner, loop
 from kmaps._loops.vectors import (
     add,
     aligned_zeros,
@@ -27,8 +26,6 @@ from kmaps._loops.vectors import (
 )
 
 _LINE = 64  # bytes of a cache line
-_WIDE = 32  # values that a code stands for, from which sums over levels take less time
-_VALUES_A_SUM = 4  # values for each sum over a level from which such sums take less time
 _ROWS_A_BLOCK = 128  # rows that are added up in single precision
 
 
@@ -72,8 +69,18 @@ class Form(NamedTuple):
     origin: np.ndarray | None  # int64
     scale: np.ndarray | None  # float32
 
+    @property
+    def width(self) -> int:
+        """The number of values in a row of ``rows``."""
+        return len(self.rows_lanes) * (self.rows_blocks or 1)
 
-@loop()
+    @property
+    def n_codes(self) -> int:
+        """The number of codes of a feature."""
+        return (self.rows_stride or len(self.rows)) // self.width
+
+
+@inner()
 def _apply(codes, features, k, begin, weights, sums, size, basis, stride, lanes, blocks, first):
     """Add the product of the k-th code and its weights to ``sums``; its row begins at ``begin``."""
     j = k - begin if features is None else int64(item(features, k))
@@ -98,7 +105,7 @@ def _apply(codes, features, k, begin, weights, sums, size, basis, stride, lanes,
     return sums
 
 
-@loop()
+@inner()
 def sum_codes(codes, features, begin, stop, weights, size, basis, stride, lanes, blocks, first):
     """Return the sums of the products of one row's codes, ``begin`` … ``stop`` - 1, and weights."""
     # Four sums at a time, because each addition waits for the previous one.
@@ -167,7 +174,7 @@ def change(rows, i, form, step, weights):
     )
 
 
-@loop()
+@inner()
 def _change(
     codes, features, begin, stop, step, weights, size, table, stride, lanes, blocks, origin, scale
 ):
@@ -177,7 +184,7 @@ def _change(
         _change_by_code(j, int64(item(codes, k)), step, weights, *form)
 
 
-@loop()
+@inner()
 def _change_by_code(j, code, step, weights, size, table, stride, lanes, blocks, origin, scale):
     """Add ``step`` times what a code of feature j stands for to the weights."""
     at = j * size
@@ -200,7 +207,7 @@ def _change_by_code(j, code, step, weights, size, table, stride, lanes, blocks, 
         _change_block(weights, at + shift, table, row + shift, steps, lanes)
 
 
-@loop()
+@inner()
 def _change_block(weights, at, table, row, steps, lanes):
     values = widened(load(table, row, lanes), weights)
     changed = multiply_add(values, steps, load(weights, at, lanes))
@@ -208,29 +215,40 @@ def _change_block(weights, at, table, row, steps, lanes):
 
 
 @loop()
-def weighted_sum(rows, members, factors, form, weights):
+def evaluate_rows(rows, members, form, weights, out):
+    """Fill ``out`` with the function's values at the members' rows."""
+    for i in range(len(out)):
+        out[i] = evaluate(rows, members[i], form, weights)
+
+
+@loop()
+def count_stored(bounds, members, factors):
+    """Return how many codes the members' rows have, of those whose factor is not zero."""
+    n_codes = 0
+    for i in range(len(members)):
+        if factors[i] != 0:
+            n_codes += bounds[members[i] + 1] - bounds[members[i]]
+    return n_codes
+
+
+@loop()
+def sum_in_order(values):
+    """Return the sum of the values, added up one after the other."""
+    total = 0.0
+    for i in range(len(values)):
+        total += values[i]
+    return total
+
+
+@loop()
+def add_up_rows(rows, members, factors, form, weights):
     """Set the weights to the sum of the features of the members' rows, each times its factor.
 
     A long sum in single precision over the rows of one class would be cancelled by the next class,
     and leave rounding. So blocks of rows are added up in single precision, and the blocks in double
-    precision. Where a code stands for many values, and codes outnumber the levels of all features,
-    the factors are added up for each level instead, which takes one addition for each code.
+    precision.
     """
-    n_features = len(weights) // form.size
-    n_codes = _count_codes(form)
-    n_sums = n_features * n_codes
     sums = aligned_zeros(len(weights), np.float64)
-    n_values = 0
-    for i in range(len(members)):
-        if factors[i] != 0:
-            n_values += rows.bounds[members[i] + 1] - rows.bounds[members[i]]
-    if _width(form) > _WIDE and n_values > _VALUES_A_SUM * n_sums:
-        of_codes = np.zeros((n_features, n_codes))
-        count_codes(rows.codes, rows.bounds, rows.features, members, factors, of_codes)
-        change_by_codes(of_codes, form, sums)
-        for k in range(len(weights)):
-            weights[k] = sums[k]
-        return
     weights[:] = 0
     n_summed = 0
     for i in range(len(members)):
@@ -263,7 +281,7 @@ def change_by_codes(of_codes, form, weights):
     )
 
 
-@loop()
+@inner()
 def _change_by_codes(of_codes, weights, size, table, stride, lanes, blocks, origin, scale):
     form = size, table, stride, lanes, blocks, origin, scale
     for j in range(of_codes.shape[0]):
@@ -272,22 +290,7 @@ def _change_by_codes(of_codes, weights, size, table, stride, lanes, blocks, orig
                 _change_by_code(j, code, of_codes[j, code], weights, *form)
 
 
-@loop()
-def _count_codes(form):
-    return (form.rows_stride if form.rows_stride else len(form.rows)) // _width(form)
-
-
-@loop()
-def _width(form):
-    return len(form.rows_lanes) * _count_blocks(form.rows_blocks)
-
-
-@loop()
-def _count_blocks(blocks):
-    return 1 if blocks is None else blocks
-
-
-@loop()
+@inner()
 def approach(codes, features, start, stop):
     """Ask for codes that are needed soon: rows are visited in no order that can be foreseen."""
     for k in range(start, stop, _LINE):

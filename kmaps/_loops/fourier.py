@@ -10,7 +10,7 @@ from math import factorial, inf, log, pi, sqrt
 import numpy as np
 from numpy import float32, float64, int32, uint32, uint64
 
-from kmaps._loops.compiling import loop
+from kmaps._loops.compiling import inner, loop
 
 SINE = (6.28318529, -41.34166257, 81.59254287, -75.4016127)
 """sin(2πr)/r in powers of r², |r| ≤ 1/8: interpolated at Chebyshev nodes, error 2.4e-9."""
@@ -131,7 +131,7 @@ def cos_sin(turns, unit, out):
     return _fill(turns, unit, _SINGLE if turns.dtype == np.float32 else _DOUBLE, out)
 
 
-@loop()
+@inner()
 def _hadamard(columns):
     """Multiply p columns of LANES rows, one after the other in a vector, by H (±1), in place.
 
@@ -162,7 +162,7 @@ def _hadamard(columns):
             a[i], b[i] = a[i] + b[i], a[i] - b[i]
 
 
-@loop()
+@inner()
 def _scale(source, order, factors, target):
     """Set each column of ``target`` to one of ``source``, in some order, times a factor."""
     for j in range(len(order)):
@@ -173,7 +173,7 @@ def _scale(source, order, factors, target):
             scaled[lane] = factors[j] * column[lane]
 
 
-@loop()
+@inner()
 def _load(X, columns):
     """Set ``columns`` to the columns of at most LANES rows of X (n, d), a tile at a time."""
     n, d = X.shape
@@ -183,7 +183,7 @@ def _load(X, columns):
                 columns[LANES * j + lane] = X[lane, j]
 
 
-@loop()
+@inner()
 def _store(columns, places, lengths, out):
     """Fill ``out`` (n, m), at most LANES rows, with scaled ``columns``; a tile at a time."""
     n, m = out.shape

@@ -11,7 +11,7 @@ negative parts.
 import numpy as np
 
 from kmaps._loops import distances, products
-from kmaps._loops.compiling import loop
+from kmaps._loops.compiling import inner, loop
 from kmaps._loops.distances import distance_of, n_own, own, spread_own
 from kmaps._loops.entries import COMPILED, JS, LANES, spread
 
@@ -81,7 +81,7 @@ def add_sums(kernel, walk, others, zeros, skip, out):
                     out[r, first + lane] += sums[lane]
 
 
-@loop(**COMPILED)
+@inner(**COMPILED)
 def _tile(n, kind):
     """Return zeros for n features of LANES rows, from where vectors of 64 bytes begin."""
     room = np.zeros((n + 1) * LANES, kind)
@@ -89,7 +89,7 @@ def _tile(n, kind):
     return room[begin : begin + n * LANES].reshape(n, LANES)
 
 
-@loop(**COMPILED)
+@inner(**COMPILED)
 def _entries_of(rows, chunk, r):
     """Return where the entries of a chunk of a row begin and end, without one that fills up."""
     begin = rows.bounds[chunk, r]

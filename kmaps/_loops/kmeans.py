@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from kmaps._loops.compiling import loop
+from kmaps._loops.compiling import inner, loop
 
 
-@loop()
+@inner()
 def _spread(sums, i, j):
     """Return the weighted sum of squares about the mean of the values i … j."""
     weight = sums[0, j + 1] - sums[0, i]
@@ -13,7 +13,7 @@ def _spread(sums, i, j):
     return max(sums[2, j + 1] - sums[2, i] - total * total / weight, 0.0)
 
 
-@loop()
+@inner()
 def _add_cluster(sums, k, before, after, first):
     """Fill ``after[j]``: the least spread of the values 0 … j in k+1 clusters.
 
@@ -39,7 +39,7 @@ def _add_cluster(sums, k, before, after, first):
         step //= 2
 
 
-@loop()
+@inner()
 def _centres(values, sums, firsts, k):
     """Return the means of the k+1 best clusters, and how far a value is from its own at most."""
     centres = np.empty(k + 1)

@@ -5,7 +5,7 @@
 
 import numpy as np
 
-from kmaps._loops.compiling import loop
+from kmaps._loops.compiling import inner, loop
 
 
 @loop(error_model="numpy")
@@ -49,7 +49,7 @@ def slope_along(task, ridge, centre, margins, change, step):
     return slope, curvature
 
 
-@loop(error_model="numpy")
+@inner(error_model="numpy")
 def _nearest(task, ridge, centre, upper, excess):
     """Return the dual variable of an excess, and whether it is at no bound."""
     pull = ridge * centre - excess
@@ -69,6 +69,6 @@ def _nearest(task, ridge, centre, upper, excess):
     return (upper, False) if a >= upper else (a, True)
 
 
-@loop(error_model="numpy")
+@inner(error_model="numpy")
 def _logistic(z):
     return 1 / (1 + np.exp(-z)) if z >= 0 else np.exp(z) / (1 + np.exp(z))

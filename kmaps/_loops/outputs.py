@@ -24,7 +24,8 @@ def upper_product(X, B):
         tile[:] = 0
         for k in range(0, left + STRIP, 8):
             for row in range(8):
-                b[row * STRIP : (row + 1) * STRIP] = B[k + row, left : left + STRIP]
+                for j in range(STRIP):
+                    b[row * STRIP + j] = B[k + row, left + j]
             for i in range(len(X)):
                 x = x_parts[k // 8, i]
                 sums = tile[i]
@@ -42,7 +43,9 @@ def upper_product(X, B):
                     )
                     last = t * b[4 * STRIP + j] + u * b[5 * STRIP + j]
                     sums[j] += first + last + v * b[6 * STRIP + j] + w * b[7 * STRIP + j]
-        out[:, left : left + STRIP] = tile
+        for i in range(len(X)):
+            for j in range(STRIP):
+                out[i, left + j] = tile[i, j]
     return out
 
 

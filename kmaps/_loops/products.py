@@ -5,7 +5,7 @@ The weights of a kernel of another degree than 1 are x and v to (gamma - 1) / 2.
 
 import numpy as np
 
-from kmaps._loops.compiling import loop
+from kmaps._loops.compiling import inner
 from kmaps._loops.entries import CHI2, COMPILED, INTERSECTION, LANES
 
 # log2((1 + w) / (1 - w)) / w as a polynomial in w², for w in [0, 1/3], to 4e-9 relative: the
@@ -14,13 +14,13 @@ LOG2_RATIO = (2.8853900929, 0.9617917163, 0.5774328505, 0.4034519442, 0.40623087
 _R0, _R1, _R2, _R3, _R4 = (np.float32(c) for c in LOG2_RATIO)
 
 
-@loop(**COMPILED)
+@inner(**COMPILED)
 def _min(x, v):
     # Unlike min(), a comparison is one operation of the processor.
     return x if x < v else v
 
 
-@loop(**COMPILED)
+@inner(**COMPILED)
 def twice_js(x, v, log_x, log_v):
     # (x+v)·log2(1 + low/high) + low·log2(high/low): both are positive, so nothing cancels, as it
     # would in h(x+v) - h(x) - h(v) with h(t) = t·log2 t.
@@ -32,7 +32,7 @@ def twice_js(x, v, log_x, log_v):
     return total * ratio + low * abs(log_x - log_v)
 
 
-@loop(**COMPILED)
+@inner(**COMPILED)
 def add_pairs(kernel, sums, tile, walk, begin, end):
     # Two at a time, because each addition to memory waits for the previous one.
     for e in range(begin, end, 2):
@@ -53,7 +53,7 @@ def add_pairs(kernel, sums, tile, walk, begin, end):
                 sums[lane] += x[lane] * v + y[lane] * w
 
 
-@loop(**COMPILED)
+@inner(**COMPILED)
 def add_js(sums, tile, logs, walk, begin, end):
     for e in range(begin, end):
         x = tile[walk.index[e]]
@@ -64,7 +64,7 @@ def add_js(sums, tile, logs, walk, begin, end):
             sums[lane] += twice_js(x[lane], v, log_x[lane], log_v)
 
 
-@loop(**COMPILED)
+@inner(**COMPILED)
 def add_weighted(kernel, sums, tile, logs, weights, walk, begin, end):
     for e in range(begin, end):
         x = tile[walk.index[e]]

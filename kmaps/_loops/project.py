@@ -7,12 +7,12 @@ keeps the sums finite.
 
 import numpy as np
 
-from kmaps._loops.compiling import loop
+from kmaps._loops.compiling import inner, loop
 
 _CACHED = 1 << 16  # values of directions that stay in a cache
 
 
-@loop()
+@inner()
 def _add(sums, weight, direction):
     for c in range(len(sums)):
         sums[c] += weight * direction[c]

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps._loops.compiling import loop
+from kmaps._loops.compiling import inner, loop
 from kmaps._loops.vectors import larger
 
 # Maxima are vectorised only if LLVM may ignore NaN (there is none) and the sign of zero.
@@ -83,7 +83,7 @@ def subtract_products(kernel, subtracted, dual, places, out):
             out[i] -= factor * np.float64(row[places[i]])
 
 
-@loop(**COMPILED)
+@inner(**COMPILED)
 def _row(kernel, variables, packed, k, protected):
     """Return the kernel of a variable with all; the row of the variable ``protected`` stays."""
     room = packed.rows.shape[0]
@@ -106,7 +106,7 @@ def _row(kernel, variables, packed, k, protected):
     return packed.rows[slot]
 
 
-@loop(**COMPILED)
+@inner(**COMPILED)
 def _first(values, allowed, wanted):
     """Return the first place of a value among those allowed."""
     for k in range(len(values)):
@@ -115,7 +115,7 @@ def _first(values, allowed, wanted):
     return 0
 
 
-@loop(**COMPILED)
+@inner(**COMPILED)
 def _fill_gains(variables, row, high, own, gains):
     """Write twice the gain of a step to each variable that can fall; return the largest."""
     gradient = variables.gradient
@@ -133,7 +133,7 @@ def _fill_gains(variables, row, high, own, gains):
     return best
 
 
-@loop(**COMPILED)
+@inner(**COMPILED)
 def _exchange(variables, i, j, curvature):
     """Raise a variable and lower another one equally, as far as both may go; return the step."""
     rise = variables.upper[i] - variables.dual[i]
@@ -147,7 +147,7 @@ def _exchange(variables, i, j, curvature):
     return step
 
 
-@loop(**COMPILED)
+@inner(**COMPILED)
 def _move(gradient, row, other, step, rises, falls):
     """Change the gradients by a step; return the extremes that `descend` returns."""
     high = _LEAST

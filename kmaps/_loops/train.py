@@ -20,8 +20,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit, uint64
 
-from kmaps._loops.compiling import loop
-from kmaps._loops.forms import approach, change, evaluate, weighted_sum
+from kmaps._loops.compiling import inner, loop
+from kmaps._loops.forms import approach, change, evaluate
 from kmaps._loops.vectors import prefetch
 
 SETTLED = 0.5
@@ -54,22 +54,6 @@ class Task(NamedTuple):
     bias: float
     two_sided: bool  # whether lower is -upper; else it is 0
     logistic: bool
-
-
-@loop()
-def rebuild(rows, form, task, alpha, weights):
-    """Set the weights to w(alpha); return the weight of the constant feature."""
-    factors = alpha * task.signs
-    weighted_sum(rows, task.members, factors, form, weights)
-    return np.sum(factors) * task.bias
-
-
-@loop()
-def margins(rows, form, task, weights, constant, out):
-    """Fill ``out`` with s_i f(x_i) for the members of a task."""
-    for i in range(len(out)):
-        value = evaluate(rows, task.members[i], form, weights)
-        out[i] = task.signs[i] * (value + constant * task.bias)
 
 
 # A row of zeros without bias has no curvature: its infinite step ends at the bound.
@@ -139,23 +123,27 @@ def set_active(task, alpha, margins, order, rise, fall):
     Where all are settled, or with the logistic loss, none counts as such.
     """
     n, n_active, at_zero = len(alpha), 0, min(rise, -fall) / len(alpha)
-    settled = np.zeros(n, np.bool_)
+    behind = n
     for i in range(n):
+        settled = False
         if not task.logistic:
             old, upper = alpha[i], task.upper[i]
             smooth = margins[i] - task.targets[i] + task.ridge[i] * old
             right = smooth + (task.epsilon if old >= 0 else -task.epsilon)
             left = smooth - (task.epsilon if old <= 0 else -task.epsilon)
             lower = -upper if task.two_sided else 0.0
-            settled[i] = _is_settled(old, lower, upper, right, left, rise, fall, at_zero)
-        if not settled[i]:
+            settled = _is_settled(old, lower, upper, right, left, rise, fall, at_zero)
+        if settled:
+            behind -= 1
+            order[behind] = i
+        else:
             order[n_active] = i
             n_active += 1
-    behind = n_active
-    for i in range(n):
-        if settled[i]:
-            order[behind] = i
-            behind += 1
+    last = n - 1
+    while behind < last:  # they were put there from the end on
+        order[behind], order[last] = order[last], order[behind]
+        behind += 1
+        last -= 1
     return n_active if n_active else n
 
 
@@ -207,7 +195,7 @@ def total_loss(task, margins):
     return total
 
 
-@loop()
+@inner()
 def _cost(task, i, a):
     """Return the cost of a member's variable in the dual objective."""
     if not task.logistic:
@@ -218,7 +206,7 @@ def _cost(task, i, a):
     return a * log(a / upper) + (upper - a) * log((upper - a) / upper)
 
 
-@loop()
+@inner()
 def _loss(task, i, excess):
     """Return a member's loss; ``excess`` is its margin minus its target."""
     if task.logistic:
@@ -248,7 +236,7 @@ def best_multiple(task, margins, square, low, high):
     return (low + high) / 2
 
 
-@loop()
+@inner()
 def _slope(task, i, excess):
     """Return the derivative of `_loss` by the margin."""
     if task.logistic:
@@ -261,7 +249,7 @@ def _slope(task, i, excess):
     return side * (task.upper[i] if at_bound else short / task.ridge[i])
 
 
-@loop(error_model="numpy")
+@inner(error_model="numpy")
 def _minimum(slope, old, curvature, epsilon):
     """Return where a parabola, by its slope and curvature at ``old``, plus ε|a| is least."""
     if slope + epsilon < curvature * old:
@@ -271,7 +259,7 @@ def _minimum(slope, old, curvature, epsilon):
     return 0.0
 
 
-@loop()
+@inner()
 def _logistic_minimum(slope, old, upper, curvature):
     """Return where the cost of the logistic loss plus a parabola is least (Yu et al., Sect. 3.3).
 
@@ -294,7 +282,7 @@ def _logistic_minimum(slope, old, upper, curvature):
     return upper - z if mirrored else z
 
 
-@loop()
+@inner()
 def _shuffle(order, n, random):
     """Shuffle the first n places; return the next state of the generator (xorshift64*)."""
     for k in range(n - 1, 0, -1):

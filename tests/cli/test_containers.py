@@ -73,9 +73,10 @@ def container():
 
 TRAIN = ["train", "X.npy", "m.npz", "--labels", "y.npy", "--force"]
 LOOP = """
-from kmaps._loops.newton import _logistic
-_logistic(0.5)
-print(sum(_logistic.stats.cache_hits.values()))
+import numpy as np
+from kmaps._loops.forms import sum_in_order
+sum_in_order(np.zeros(1))
+print(sum(sum_in_order.stats.cache_hits.values()))
 """
 
 

@@ -8,8 +8,8 @@ from kmaps.data import draw_split, load_dataset, load_manifest
 
 
 @pytest.mark.slow
-def test_mnist(data_dir):
-    data = load_dataset("mnist", data_dir=data_dir)
+def test_mnist(downloaded):
+    data = load_dataset("mnist", data_dir=downloaded("mnist"))
     assert data.images.shape == (70_000, 28, 28)
     assert data.images.dtype == np.uint8
     assert data.y.dtype == np.int64
@@ -27,8 +27,8 @@ def test_mnist(data_dir):
 
 
 @pytest.mark.slow
-def test_daimler(data_dir):
-    data = load_dataset("daimler", data_dir=data_dir)
+def test_daimler(downloaded):
+    data = load_dataset("daimler", data_dir=downloaded("daimler"))
     assert data.images.shape == (49_000, 36, 18)
     assert data.images.dtype == np.uint8
     for group in ("1", "2", "3", "T1", "T2"):
@@ -43,8 +43,8 @@ def test_daimler(data_dir):
     assert (len(train), len(test)) == (19_600, 9_800)
 
 
-def test_caltech101(data_dir):
-    data = load_dataset("caltech101", data_dir=data_dir)
+def test_caltech101(downloaded):
+    data = load_dataset("caltech101", data_dir=downloaded("caltech101"))
     assert len(data.images) == len(data.y) == 5293
     counts = np.bincount(data.y)
     assert (len(counts), counts.max(), counts.min()) == (101, 60, 31)

@@ -206,7 +206,10 @@ def read_correct(path: Path, records: Iterable[Record]) -> CorrectOf:
     tested = {}
     all_arrays = read_arrays(folder, [*by_key, *names], CORRECT)
     for name in names & all_arrays.keys():
-        tested[name] = all_arrays[name].get(_SAMPLES)
+        samples = all_arrays[name].get(_SAMPLES)
+        if samples is not None and not _are_different(samples):
+            samples = np.empty(0)  # of no record
+        tested[name] = samples
     for key, arrays in all_arrays.items():
         if key not in names:
             correct[key] = _checked(arrays, by_key[key], folder, tested)
@@ -231,7 +234,7 @@ def _checked(
         or per_class.ndim != 1
         or per_class.sum() != n
         or not per_class.all()
-        or (samples is not None and not _are_samples(samples, n))
+        or (samples is not None and samples.shape != (n,))
     ):
         raise InputError(
             f"{file}: has not one bit per test sample, of {n}; restore the file, or measure "
@@ -249,7 +252,8 @@ def _checked(
     return correct
 
 
-def _are_samples(samples: NDArray, n: int) -> bool:
-    if samples.dtype.kind != "u" or samples.shape != (n,):
-        return False
-    return len(np.unique(samples)) == n
+def _are_different(samples: NDArray) -> bool:
+    """Return whether an array holds numbers of samples, each once."""
+    return (
+        samples.dtype.kind == "u" and samples.ndim == 1 and len(np.unique(samples)) == len(samples)
+    )

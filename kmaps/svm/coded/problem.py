@@ -16,13 +16,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps._loops import train as loops
-from kmaps._loops.forms import CodeRows, Form
+from kmaps._loops.codes import count_codes
+from kmaps._loops.forms import (
+    CodeRows,
+    Form,
+    add_up_rows,
+    change_by_codes,
+    count_stored,
+    evaluate_rows,
+    sum_in_order,
+)
+from kmaps._loops.vectors import aligned_zeros
 from kmaps.svm.coded.forms import Layout
 from kmaps.svm.losses import Floats, Loss
 from kmaps.svm.reduction import Places
 
 _FIRST = 1e-6  # part of C at which the variables of the logistic loss start
 _MULTIPLES = 0.5, 2.0  # multiples of weights that are tried
+_WIDE = 32  # values that a code stands for, from which sums over levels take less time
+_VALUES_A_SUM = 4  # values for each sum over a level from which such sums take less time
 _PART = 0.01  # the most of |W - w(a)|² / |w(a)|², as a part of the tolerance
 
 
@@ -58,12 +70,16 @@ class CodedProblem(NamedTuple):
 
     def rebuild(self, alpha: Floats, weights: NDArray[np.float32]) -> float:
         """Set the weights to w(alpha); return the weight of the constant feature."""
-        return float(loops.rebuild(self.rows, self.form, self.task, alpha, weights))
+        factors = alpha * self.task.signs
+        _add_up(self.rows, self.task.members, factors, self.form, weights)
+        return float(sum_in_order(factors) * self.task.bias)
 
     def margins(self, weights: NDArray[np.float32], constant: float) -> Floats:
         """Return s_i f(x_i) for the members of the task."""
         margins = np.empty(len(self.task.members))
-        loops.margins(self.rows, self.form, self.task, weights, constant, margins)
+        evaluate_rows(self.rows, self.task.members, self.form, weights, margins)
+        margins += constant * self.task.bias
+        margins *= self.task.signs
         return margins
 
     def part(self, chosen: NDArray) -> "CodedProblem":
@@ -71,6 +87,26 @@ class CodedProblem(NamedTuple):
         arrays = ("members", "signs", "norms", "targets", "upper", "ridge")
         values = {name: getattr(self.task, name)[chosen] for name in arrays}
         return self._replace(task=self.task._replace(**values))
+
+
+def _add_up(
+    rows: CodeRows, members: Places, factors: Floats, form: Form, weights: NDArray[np.float32]
+) -> None:
+    """Set the weights to the sum of the features of the members' rows, each times its factor.
+
+    Where a code stands for many values, and codes outnumber the levels of all features, the factors
+    are added up for each level first, which takes one addition for each code.
+    """
+    n_features = len(weights) // form.size
+    n_sums = n_features * form.n_codes
+    if form.width <= _WIDE or count_stored(rows.bounds, members, factors) <= _VALUES_A_SUM * n_sums:
+        add_up_rows(rows, members, factors, form, weights)
+        return
+    of_codes = np.zeros((n_features, form.n_codes))
+    count_codes(rows.codes, rows.bounds, rows.features, members, factors, of_codes)
+    sums = aligned_zeros(len(weights), np.float64)
+    change_by_codes(of_codes, form, sums)
+    weights[:] = sums
 
 
 def make_task(

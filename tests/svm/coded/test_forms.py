@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from kmaps import CodedSVC, HomogeneousMap, IntersectionMap, SplineMap
-from kmaps._loops.train import Task, margins, rebuild
+from kmaps._loops.train import Task
 from kmaps.svm.coded.forms import FORMS, choose, cost
 from kmaps.svm.coded.model import ScoreTables
+from kmaps.svm.coded.problem import CodedProblem
 from kmaps.svm.coded.tables import Tables, shared, tabulate
 from kmaps.svm.coded.training import Coder, coded, rows_of
 
@@ -166,14 +167,13 @@ def test_every_form_is_the_same_function(case, name, listed):
     steps = np.random.default_rng(7).normal(size=len(codes))
     signs, zeros = np.sign(steps).astype(np.int8), [np.zeros(len(steps))] * 4
     task = Task(np.arange(len(steps)), signs, *zeros, 0.0, 0.0, False, False)
-    rebuild(rows, layout.form, task, np.abs(steps), weights)
+    problem = CodedProblem(rows, layout, task, len(weights))
+    problem.rebuild(np.abs(steps), weights)
     features = np.arange(9)
     matrix = kernels(tables, 9)
     gram = sum(matrix[j][codes[:, j][:, None], codes[:, j][None, :]] for j in features)
     expected = gram @ steps
-    got = np.empty(len(codes))
-    margins(rows, layout.form, task, weights, 0.0, got)
-    got *= task.signs
+    got = problem.margins(weights, 0.0) * task.signs
     scale = np.sqrt(np.diagonal(gram).max() * (steps @ gram @ steps))
     # Measured: at most 1.0e-6.
     np.testing.assert_allclose(got, expected, atol=3e-6 * scale)
