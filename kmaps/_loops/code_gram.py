@@ -56,7 +56,9 @@ def fill_products(rows, columns, table, usual, scale, first, out):
                     own[numbers[other]] += factor * with_code[others[other]]
                 k += 1
             nexts[i] = k
-    out[:] = sums
+    for i in range(n):
+        for j in range(out.shape[1]):
+            out[i, j] = sums[i, j]
 
 
 @njit(inline="always")

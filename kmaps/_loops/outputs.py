@@ -16,7 +16,10 @@ def upper_product(X, B):
     Unlike BLAS's, the bits of a row depend on that row alone.
     """
     # Rows at distances of a power of two would share few places in the caches.
-    x_parts = np.ascontiguousarray(X.reshape(len(X), -1, 8).transpose(1, 0, 2))
+    x_parts = np.empty((len(B) // 8, len(X), 8), X.dtype)
+    for i in range(len(X)):
+        for k in range(len(B)):
+            x_parts[k // 8, i, k % 8] = X[i, k]
     out = np.empty_like(X)
     tile = aligned_zeros(len(X) * STRIP, B.dtype).reshape(len(X), STRIP)
     b = aligned_zeros(8 * STRIP, B.dtype)

@@ -7,7 +7,7 @@ array: feature j has an array of L rows and ``widths[j]`` columns from ``starts[
 
 import numpy as np
 
-from kmaps._loops.compiling import loop
+from kmaps._loops.compiling import inner, loop
 
 
 @loop(error_model="numpy")
@@ -87,6 +87,14 @@ def project_sums(values, starts, widths, offsets, sums, out):
                     projected[q] += factor * values[place + q]
 
 
+@inner(error_model="numpy")
+def _add_block(out, top, left, block):
+    """Add a matrix to ``out``, from a row and a column on."""
+    for i in range(block.shape[0]):
+        for j in range(block.shape[1]):
+            out[top + i, left + j] += block[i, j]
+
+
 @loop(error_model="numpy")
 def add_pair_counts(columns, curvature, values, starts, widths, offsets, n_levels, j, out):
     """Add feature j's rows of Ψ'NΨ to ``out`` (m, m), up to the diagonal.
@@ -98,15 +106,15 @@ def add_pair_counts(columns, curvature, values, starts, widths, offsets, n_level
     if width == 0:
         return
     table = values[starts[j] : starts[j] + n_levels * width].reshape(n_levels, width)
-    rows = slice(offsets[j], offsets[j] + width)
     counts = np.zeros((n_levels, n_levels))
     single = np.zeros(n_levels)
     for i in range(len(curvature)):
         single[columns[j, i]] += curvature[i]
     scaled = np.empty_like(table)
     for level in range(n_levels):
-        scaled[level] = single[level] * table[level]
-    out[rows, rows] += np.dot(table.T, scaled)
+        for q in range(width):
+            scaled[level, q] = single[level] * table[level, q]
+    _add_block(out, offsets[j], offsets[j], np.dot(table.T, scaled))
     for k in range(j):
         if widths[k] == 0:
             continue
@@ -116,7 +124,7 @@ def add_pair_counts(columns, curvature, values, starts, widths, offsets, n_level
             counts[first[i], second[i]] += curvature[i]
         other = values[starts[k] : starts[k] + n_levels * widths[k]].reshape(n_levels, widths[k])
         product = np.dot(table.T, np.dot(counts, other))
-        out[rows, offsets[k] : offsets[k] + widths[k]] += product
+        _add_block(out, offsets[j], offsets[k], product)
 
 
 @loop(error_model="numpy")

@@ -71,6 +71,17 @@ def descend(rows, form, task, alpha, weights, order, state, goal, budget):
     of the random numbers). Returns the next one, the gap, and the number of evaluations.
     """
     n_active, rise, fall, dual, constant, random = state
+    # Taken from the task once, because each time takes longer to compile.
+    members = task.members
+    signs = task.signs
+    norms = task.norms
+    targets = task.targets
+    uppers = task.upper
+    ridges = task.ridge
+    epsilon = task.epsilon
+    bias = task.bias
+    two_sided = task.two_sided
+    logistic = task.logistic
     spent = 0
     codes_ahead = 1 if len(rows.codes) >= _LONG * (len(rows.bounds) - 1) else _CODES_AHEAD
     while True:
@@ -79,25 +90,45 @@ def descend(rows, form, task, alpha, weights, order, state, goal, budget):
         at_zero = min(rise, -fall) / len(alpha)  # as in LIBLINEAR's problems of regression
         while k < n_active:
             i = order[k]
-            _look_ahead(rows, task, alpha, order, k, n_active, codes_ahead)
+            # Ask for the memory of members that come soon.
+            if k + _BOUNDS_AHEAD < n_active:
+                prefetch(rows.bounds, members[order[k + _BOUNDS_AHEAD]])
+            if k + codes_ahead < n_active:
+                row = members[order[k + codes_ahead]]
+                approach(rows.codes, rows.features, rows.bounds[row], rows.bounds[row + 1])
+            if k + _VARIABLES_AHEAD < n_active:
+                ahead = order[k + _VARIABLES_AHEAD]
+                prefetch(alpha, ahead)
+                prefetch(members, ahead)
+                prefetch(signs, ahead)
+                prefetch(norms, ahead)
+                prefetch(targets, ahead)
+                prefetch(uppers, ahead)
+                prefetch(ridges, ahead)
             spent += 1
-            row, old, upper, ridge = task.members[i], alpha[i], task.upper[i], task.ridge[i]
-            value = np.float64(evaluate(rows, row, form, weights)) + constant * task.bias
-            excess = task.signs[i] * value - task.targets[i]
-            old_cost = _cost(task, i, old)
-            gap += _loss(task, i, excess) + old_cost + old * excess
-            if task.logistic:
-                new = _logistic_minimum(excess, old, upper, task.norms[i])
+            row = members[i]
+            old = alpha[i]
+            upper = uppers[i]
+            ridge = ridges[i]
+            sign = signs[i]
+            norm = norms[i]
+            value = np.float64(evaluate(rows, row, form, weights)) + constant * bias
+            excess = sign * value - targets[i]
+            old_cost = _cost(logistic, epsilon, upper, ridge, old)
+            loss = _loss(logistic, two_sided, epsilon, upper, ridge, excess)
+            gap += loss + old_cost + old * excess
+            if logistic:
+                new = _logistic_minimum(excess, old, upper, norm)
             else:
                 smooth = excess + ridge * old
-                right = smooth + (task.epsilon if old >= 0 else -task.epsilon)
-                left = smooth - (task.epsilon if old <= 0 else -task.epsilon)
-                lower = -upper if task.two_sided else 0.0
+                right = smooth + (epsilon if old >= 0 else -epsilon)
+                left = smooth - (epsilon if old <= 0 else -epsilon)
+                lower = -upper if two_sided else 0.0
                 if _is_settled(old, lower, upper, right, left, rise, fall, at_zero):
                     n_active -= 1
                     order[k], order[n_active] = order[n_active], i
                     continue
-                new = _minimum(smooth, old, task.norms[i] + ridge, task.epsilon)
+                new = _minimum(smooth, old, norm + ridge, epsilon)
                 new = min(max(new, lower), upper)
                 if new != old:
                     next_rise, next_fall = max(next_rise, left), min(next_fall, right)
@@ -105,11 +136,11 @@ def descend(rows, form, task, alpha, weights, order, state, goal, budget):
             if new == old:
                 continue
             alpha[i] = new
-            step = (new - old) * task.signs[i]
+            step = (new - old) * sign
             change(rows, row, form, step, weights)
-            constant += step * task.bias
-            dual -= (new - old) * (excess + task.norms[i] * (new - old) / 2)
-            dual -= _cost(task, i, new) - old_cost
+            constant += step * bias
+            dual -= (new - old) * (excess + norm * (new - old) / 2)
+            dual -= _cost(logistic, epsilon, upper, ridge, new) - old_cost
         rise = next_rise if next_rise > 0 else np.inf
         fall = next_fall if next_fall < 0 else -np.inf
         if gap <= goal * (dual + gap) or n_active == 0 or spent >= budget:
@@ -148,26 +179,6 @@ def set_active(task, alpha, margins, order, rise, fall):
 
 
 @njit(inline="always")
-def _look_ahead(rows, task, alpha, order, k, n_active, codes_ahead):
-    """Ask for the memory of members that come soon."""
-    if k + _BOUNDS_AHEAD < n_active:
-        prefetch(rows.bounds, task.members[order[k + _BOUNDS_AHEAD]])
-    if k + codes_ahead < n_active:
-        row = task.members[order[k + codes_ahead]]
-        approach(rows.codes, rows.features, rows.bounds[row], rows.bounds[row + 1])
-    if k + _VARIABLES_AHEAD >= n_active:
-        return
-    i = order[k + _VARIABLES_AHEAD]
-    prefetch(alpha, i)
-    prefetch(task.members, i)
-    prefetch(task.signs, i)
-    prefetch(task.norms, i)
-    prefetch(task.targets, i)
-    prefetch(task.upper, i)
-    prefetch(task.ridge, i)
-
-
-@njit(inline="always")
 def _is_settled(old, lower, upper, right, left, rise, fall, at_zero):
     """Return whether a variable is at a bound, or at zero, and would be pushed further there."""
     return (
@@ -182,7 +193,8 @@ def dual_value(task, alpha):
     """Return the variables' part of the dual objective, without their weights."""
     total = 0.0
     for i in range(len(alpha)):
-        total += task.targets[i] * alpha[i] - _cost(task, i, alpha[i])
+        cost = _cost(task.logistic, task.epsilon, task.upper[i], task.ridge[i], alpha[i])
+        total += task.targets[i] * alpha[i] - cost
     return total
 
 
@@ -191,28 +203,29 @@ def total_loss(task, margins):
     """Return the loss of all members, each with its C."""
     total = 0.0
     for i in range(len(margins)):
-        total += _loss(task, i, margins[i] - task.targets[i])
+        upper = task.upper[i]
+        ridge = task.ridge[i]
+        excess = margins[i] - task.targets[i]
+        total += _loss(task.logistic, task.two_sided, task.epsilon, upper, ridge, excess)
     return total
 
 
 @inner()
-def _cost(task, i, a):
+def _cost(logistic, epsilon, upper, ridge, a):
     """Return the cost of a member's variable in the dual objective."""
-    if not task.logistic:
-        return task.epsilon * abs(a) + task.ridge[i] * a * a / 2
-    upper = task.upper[i]
+    if not logistic:
+        return epsilon * abs(a) + ridge * a * a / 2
     if a <= 0 or a >= upper:
         return 0.0
     return a * log(a / upper) + (upper - a) * log((upper - a) / upper)
 
 
 @inner()
-def _loss(task, i, excess):
+def _loss(logistic, two_sided, epsilon, upper, ridge, excess):
     """Return a member's loss; ``excess`` is its margin minus its target."""
-    if task.logistic:
-        return task.upper[i] * (max(-excess, 0.0) + np.log1p(np.exp(-abs(excess))))
-    short = max((abs(excess) if task.two_sided else -excess) - task.epsilon, 0.0)
-    upper, ridge = task.upper[i], task.ridge[i]
+    if logistic:
+        return upper * (max(-excess, 0.0) + np.log1p(np.exp(-abs(excess))))
+    short = max((abs(excess) if two_sided else -excess) - epsilon, 0.0)
     if short >= ridge * upper:  # the variable is at its bound: the loss is straight
         return (short - ridge * upper / 2) * upper
     return short * short / (2 * ridge)

@@ -145,7 +145,7 @@ def descend(
     weights[:] = state.weights
     begun = (state.n_active, state.rise, state.fall, factor * dual, constant, state.random)
     scaled = task._replace(upper=upper, ridge=task.ridge / factor)
-    budget = (n_passes - 1) * state.n_active + 1  # descent ends after the pass that reaches it
+    budget = (n_passes - 1) * int(state.n_active) + 1  # descent ends after the pass that reaches it
     begun, gap, spent = loops.descend(
         block.rows, block.form, scaled, alpha, weights, order, begun, goal, budget
     )

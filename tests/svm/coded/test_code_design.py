@@ -267,12 +267,12 @@ HARD = [30, 37, 165, 203, 267, 363]
 
 
 def test_fits_are_certified_or_refused_in_one_line():
-    assert [problem for problem in map(certified_or_refused, [*HARD, *range(12)]) if problem] == []
+    assert [problem for problem in map(certified_or_refused, HARD) if problem] == []
 
 
 @pytest.mark.slow
 def test_dozens_of_fits_are_certified_or_refused_in_one_line():
-    assert [problem for problem in map(certified_or_refused, range(12, 60)) if problem] == []
+    assert [problem for problem in map(certified_or_refused, range(60)) if problem] == []
 
 
 @pytest.mark.soak
