@@ -1,4 +1,4 @@
-"""Drift: how far new rows lie outside the ranges of the columns that a model was trained on."""
+"""Drift: how far the values of new rows differ, column by column, from those of training."""
 
 import warnings
 from collections.abc import Sequence
@@ -8,25 +8,33 @@ import click
 
 from kmaps.cli.flags import Number, few_of, say
 from kmaps.cli.model_files import Trained
-from kmaps.errors import GateFailed, InputError
+from kmaps.errors import ClampedWarning, GateFailed, InputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from kmaps.io import LabelledRows, TrainingHistograms
+
 RANGES = "column_ranges"
 """The key of the ranges in a model file's record."""
+
+HISTOGRAMS = "column_histograms"
+"""The key of what `kmaps.io.ColumnHistograms` keeps of the rows of training."""
+
+_NOTABLE = 0.1  # a column's share at unseen levels, or distance, from which on a line says so
 
 max_drift = click.option(
     "--max-drift",
     type=Number(0, 1),
     metavar="SHARE",
-    help="End with exit code 1 if more than this share of a column's values lies outside the range "
-    "that the column had in training.",
+    help="End with exit code 1 if in a column more than this share of the values lies outside the "
+    "range of training or at levels that training did not have, or the histogram is farther than "
+    "this from that of training.",
 )
 
 
 class Drift:
-    """Counts of values outside the training ranges, column by column, over all blocks.
+    """Values outside the training ranges and histograms, column by column, over all blocks.
 
     Values are compared in single precision: text and a binary file of the same values agree then.
 
@@ -36,11 +44,23 @@ class Drift:
         The ends of each column's range in training.
     names : sequence of str or None
         The names of the columns.
+    training : TrainingHistograms or None
+        The histograms of training; None for files without them.
     """
 
-    def __init__(self, low: "NDArray", high: "NDArray", names: Sequence[str] | None) -> None:
+    def __init__(
+        self,
+        low: "NDArray",
+        high: "NDArray",
+        names: Sequence[str] | None,
+        training: "TrainingHistograms | None",
+    ) -> None:
         import numpy as np
 
+        from kmaps.io import ColumnHistograms
+
+        self._training = training
+        self._histograms = None if training is None else ColumnHistograms(low, high)
         self._low = self._single(low)
         self._high = self._single(high)
         self._names = names
@@ -52,6 +72,8 @@ class Drift:
         import numpy as np
 
         self._n_rows += X.shape[0]
+        if self._histograms is not None:
+            self._histograms.add(X)
         if isinstance(X, np.ndarray):
             values = self._single(X)
             self._counts += ((self._low > values) | (self._high < values)).sum(axis=0)
@@ -76,60 +98,113 @@ class Drift:
 
         It holds until the block of warnings around the caller ends.
         """
-        warnings.filterwarnings("ignore", ".* lie outside the range that ")
+        warnings.simplefilter("ignore", ClampedWarning)
 
     @property
     def shares(self) -> "NDArray":
         """The share of each column's values that lies outside its range, (d,)."""
         return self._counts / max(1, self._n_rows)
 
+    @property
+    def unseen(self) -> "NDArray | None":
+        """The share of each column's values at levels that training did not have, beyond chance,
+        (d,); None without histograms of training."""
+        if self._training is None or self._histograms is None:
+            return None
+        return self._training.unseen(self._histograms.counts)
+
+    @property
+    def distances(self) -> "NDArray | None":
+        """The distance of each column's histogram to that of training, beyond chance, (d,); None
+        without histograms of training."""
+        if self._training is None or self._histograms is None:
+            return None
+        return self._training.distances(self._histograms.counts)
+
     def as_json(self) -> dict[str, Any]:
         """Return the counts in what JSON can hold."""
+        unseen, distances = self.unseen, self.distances
         return {
             "values_outside": int(self._counts.sum()),
             "columns_outside": int((self._counts > 0).sum()),
             "largest_share": float(self.shares.max()),
             "shares": self.shares.tolist(),
+            "unseen_shares": None if unseen is None else unseen.tolist(),
+            "distances": None if distances is None else distances.tolist(),
         }
 
-    def line(self) -> str | None:
-        """Return the line on all values outside, and the columns with most; None without any."""
+    def lines(self) -> list[str]:
+        """Return a line on all values outside, if there are some, one on columns with many values
+        at unseen levels, and one on columns whose histograms differ much."""
+        lines = []
+        n_outside = int(self._counts.sum())
+        if n_outside:
+            n_values = self._n_rows * len(self._counts)
+            lines.append(
+                f"{n_outside:,} of {n_values:,} values lie outside the ranges of training, in "
+                f"{self._columns(self.shares, 0)}"
+            )
+        unseen, distances = self.unseen, self.distances
+        if unseen is not None and unseen.max() > _NOTABLE:
+            columns = self._columns(unseen, _NOTABLE)
+            lines.append(f"many values are at levels that training did not have, in {columns}")
+        if distances is not None and distances.max() > _NOTABLE:
+            columns = self._columns(distances, _NOTABLE)
+            lines.append(f"histograms differ from those of training, in {columns}")
+        return lines
+
+    def _columns(self, shares: "NDArray", least: float) -> str:
+        """Return how many columns have more than a share, and the names of those with most."""
         import numpy as np
 
-        n_outside = int(self._counts.sum())
-        if not n_outside:
-            return None
-        columns = np.argsort(-self._counts, kind="stable")
-        columns = columns[self._counts[columns] > 0]
-        n_values = self._n_rows * len(self._counts)
-        texts = [f"{self._name(int(j))} {100 * self.shares[j]:.3g} %" for j in columns]
-        return (
-            f"{n_outside:,} of {n_values:,} values lie outside the ranges of training, in "
-            f"{len(columns):,} of {len(self._counts):,} columns ({few_of(texts)})"
-        )
+        columns = np.argsort(-shares, kind="stable")
+        columns = columns[shares[columns] > least]
+        texts = [f"{self._name(int(j))} {100 * shares[j]:.3g} %" for j in columns]
+        return f"{len(columns):,} of {len(shares):,} columns ({few_of(texts)})"
 
     def _name(self, column: int) -> str:
         return f"column {column}" if self._names is None else repr(str(self._names[column]))
 
     def report(self, most: float | None, *, quiet: bool) -> None:
-        """Print the line, and end with exit code 1 beyond the largest share that is allowed."""
-        text = self.line()
-        if text is not None and not quiet:
+        """Print the lines, and end with exit code 1 beyond the largest drift that is allowed."""
+        for text in [] if quiet else self.lines():
             say(f"warning: {text}", err=True)
-        largest = int(self.shares.argmax())
-        if most is not None and self.shares[largest] > most:
+        if most is None:
+            return
+        kinds = {
+            "of its values lie outside the range of training": self.shares,
+            "of its values are at levels that training did not have": self.unseen,
+            "is the distance of its histogram to that of training": self.distances,
+        }
+        for words, shares in kinds.items():
+            if shares is None or shares.max() <= most:
+                continue
+            largest = int(shares.argmax())
             raise GateFailed(
-                f"drift: {100 * self.shares[largest]:.3g} % of the values of "
-                f"{self._name(largest)} lie outside the range of training, more than --max-drift "
-                f"{most:g}"
+                f"drift: {self._name(largest)}: {100 * shares[largest]:.3g} % {words}, more than "
+                f"--max-drift {most:g}"
             )
+
+
+def histograms_of(rows: "LabelledRows", low: "NDArray", high: "NDArray") -> dict[str, Any] | None:
+    """Return what a model file keeps of the histograms of its rows, which are read once more; None
+    where there are too many columns."""
+    from kmaps.io import ColumnHistograms
+
+    if len(low) > ColumnHistograms.MOST_COLUMNS:
+        return None
+    histograms = ColumnHistograms(low, high)
+    for X in rows.blocks():
+        histograms.add(X)
+    return histograms.as_json()
 
 
 def drift_of(trained: Trained, most: float | None) -> Drift | None:
     """Return empty counts for a model whose file has the ranges of training.
 
-    Without them, None; a largest share that is allowed is then refused, since nothing would hold
-    the rows to it.
+    Without them, None; a largest drift that is allowed is then refused, since nothing would hold
+    the rows to it. A file may have ranges without histograms, of many columns or of an earlier
+    version: only values outside are counted then.
     """
     import numpy as np
 
@@ -148,4 +223,12 @@ def drift_of(trained: Trained, most: float | None) -> Drift | None:
     shape = (trained.model.n_features_in_,)
     if low.shape != shape or high.shape != shape:
         raise InputError(f"{trained.file}: the model is damaged: its ranges do not fit its columns")
-    return Drift(low, high, trained.columns)
+    training = None
+    if trained.record.get(HISTOGRAMS) is not None:
+        from kmaps.io import TrainingHistograms
+
+        try:
+            training = TrainingHistograms(trained.record[HISTOGRAMS], *shape)
+        except ValueError as error:
+            raise InputError(f"{trained.file}: the model is damaged: {error}") from None
+    return Drift(low, high, trained.columns, training)

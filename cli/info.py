@@ -137,6 +137,7 @@ def model_lines(model: dict[str, Any]) -> dict[str, str]:
     written = facts.pop("written")
     columns = record.pop("columns", None)
     record.pop("column_ranges", None)
+    record.pop("column_histograms", None)
     names = facts.pop("feature_names") or columns
     lines = {
         "model": f"{facts.pop('estimator')}, {facts.pop('map')} map",

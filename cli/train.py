@@ -19,6 +19,7 @@ from kmaps.cli.array_files import as_input_error, compiling, once_each_warning
 from kmaps.cli.cluster import cluster as cluster_option
 from kmaps.cli.cluster import connected, train_there
 from kmaps.cli.completing import files, kernels, names
+from kmaps.cli.drift import histograms_of
 from kmaps.cli.flags import Number, megabytes, say
 from kmaps.cli.interrupts import ended_by_interrupt
 from kmaps.cli.map_options import MapCommand
@@ -337,6 +338,7 @@ def command(
         train = _trainer(regression)
         of_sample = {} if sample is None else {"sample": sample}
         ranges = None
+        histograms = None
         with once_each_warning(quiet, reader.columns), stage_bars(quiet=quiet) as report:
             rows = LabelledRows(
                 reader, y, memory=int(memory * 1e6), progress=report, keep_large=keep_large
@@ -357,6 +359,7 @@ def command(
             if rows.ranges is not None:
                 low, high = rows.ranges
                 ranges = {"low": low.tolist(), "high": high.tolist()}
+                histograms = histograms_of(rows, low, high)
         if isinstance(source_rows, NormalizedRows):
             model.normalization_ = source_rows.normalization
             facts["normalize"] = normalize
@@ -372,6 +375,7 @@ def command(
             reader.columns,
             index_base=reader.index_base,
             column_ranges=ranges,
+            column_histograms=histograms,
             dtype=None if reader.is_text else reader.dtype.name,
         )
         save(model, facts | {"index_base": reader.index_base}, record)

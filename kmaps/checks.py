@@ -13,7 +13,7 @@ from typing import Any, TypeGuard, TypeVar
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from kmaps.errors import ConfigError, InputError, suggest
+from kmaps.errors import ClampedWarning, ConfigError, InputError, suggest
 
 _LONGEST = 200  # characters of a value in a message
 _LITTLE = 1 << 28  # bytes: for fewer, nobody checks whether they are free
@@ -189,5 +189,6 @@ def warn_outside(outside: int, total: int, whom: str, stacklevel: int) -> None:
         warnings.warn(
             f"{outside} of {total} values lie outside the range that {whom} was fitted on and "
             "were clamped to it",
+            ClampedWarning,
             stacklevel=stacklevel,
         )

@@ -52,6 +52,10 @@ class NothingMeasured(KmapsError):
     exit_code = 5
 
 
+class ClampedWarning(UserWarning):
+    """Values lie outside the range that a map or a model was fitted on, and were clamped to it."""
+
+
 class FileNote(UserWarning):
     """What a reader decided on a file that does not say it, or left out of it."""
 
@@ -172,6 +176,32 @@ def printable(text: str) -> str:
         return f"\\x{number:02x}" if number < 32 else f"\\u{number:04x}"
 
     return _CONTROLS.sub(escaped, text)
+
+
+_MOST_QUOTED = 200  # characters of a file in a message; the rest says no more
+_QUOTED = re.compile(rf"(['\"])((?:(?!\1).){{{_MOST_QUOTED}}})(?:(?!\1).)+\1")
+_LONG_WORD = re.compile(rf"([^\s/]{{{_MOST_QUOTED}}})[^\s/]+")  # no path, which is as long as it is
+
+
+def with_short_quotes(text: str) -> str:
+    """Shorten quotations and words of more than 200 characters, which a file brought along.
+
+    Parameters
+    ----------
+    text : str
+        A message, such as that of an error.
+
+    Returns
+    -------
+    str
+        The text, with ``…`` in the place of what was cut off.
+
+    Examples
+    --------
+    >>> len(with_short_quotes(f"expected a number, got {'x' * 5000!r}"))
+    226
+    """
+    return _LONG_WORD.sub(r"\1…", _QUOTED.sub(r"\1\2\1…", text))
 
 
 def one_line(text: object) -> str:

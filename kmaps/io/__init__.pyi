@@ -1,9 +1,12 @@
 from .atomic import atomic_file as atomic_file
 from .atomic import atomic_folder as atomic_folder
 from .atomic import check_target as check_target
+from .atomic import naming_full_disks as naming_full_disks
 from .atomic import read_text as read_text
 from .atomic import refuse_terminal as refuse_terminal
 from .atomic import remove_unfinished as remove_unfinished
+from .column_histograms import ColumnHistograms as ColumnHistograms
+from .column_histograms import TrainingHistograms as TrainingHistograms
 from .column_watch import ColumnWatch as ColumnWatch
 from .digest import data_digest as data_digest
 from .labelled import LabelledRows as LabelledRows

@@ -1,5 +1,6 @@
 """Files and folders that appear whole or not at all, standard output, and texts read whole."""
 
+import errno
 import io
 import os
 import platform
@@ -99,6 +100,30 @@ def read_text(path: str | Path) -> str:
         raise InputError(f"{path}: is not a text in UTF-8 ({error.reason})") from None
 
 
+_FULL = (errno.ENOSPC, errno.EFBIG, *([errno.EDQUOT] if sys.platform != "win32" else []))
+"""The errors of a disk, a file or a share of a disk that is full."""
+
+
+@contextmanager
+def naming_full_disks(path: str | Path) -> Iterator[None]:
+    """Give an error of a full disk the name of the file that a block writes.
+
+    The system names no file when a write fails. An error with the name of another file keeps it.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file as the user knows it.
+    """
+    try:
+        yield
+    except OSError as error:
+        has_other_name = error.filename is not None and not str(error.filename).endswith(_SUFFIX)
+        if error.errno not in _FULL or has_other_name:
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from None
+
+
 @contextmanager
 def atomic_file(path: str | Path, *, force: bool = False, tidy: bool = True) -> Iterator[BinaryIO]:
     """Open a file for writing that takes its name only once it is complete and on the disk.
@@ -135,7 +160,7 @@ def atomic_file(path: str | Path, *, force: bool = False, tidy: bool = True) -> 
     partial = _unfinished(target, tidy)
     try:
         # A new file with an unpredictable name: nobody can plant a link there beforehand.
-        with open(partial, "x+b") as file:
+        with naming_full_disks(path), open(partial, "x+b") as file:
             if target.exists():
                 os.chmod(partial, stat.S_IMODE(target.stat().st_mode))
             yield file
@@ -176,9 +201,10 @@ def atomic_folder(path: str | Path) -> Iterator[Path]:
     target = check_target(path)
     partial = _unfinished(target)
     try:
-        partial.mkdir()
-        yield partial
-        partial.rename(target)
+        with naming_full_disks(path):
+            partial.mkdir()
+            yield partial
+            partial.rename(target)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
 

@@ -332,6 +332,7 @@ def test_drift_is_counted_column_by_column_over_all_blocks():
     np.save("others.npy", others)
     for command in (["predict", "m.npz", "others.npy", "-"], ["evaluate", "m.npz", "others.npy"]):
         arguments = [*command, "--labels", "y.npy", "--memory", "1"]
+        kmaps(*arguments)  # loops may compile, and say so
         done = kmaps(*arguments)
         assert "31 of 540 values" in done.stderr
         assert done.stderr.count("values lie outside") == 1
@@ -342,6 +343,45 @@ def test_drift_is_counted_column_by_column_over_all_blocks():
     model = load_model("m.npz")
     model.save("bare.npz")
     assert "--max-drift" in refused("predict", "bare.npz", "in.npy", "-", "--max-drift", "0.1")
+
+
+def test_drift_inside_the_ranges_is_unseen_levels_and_distances_of_histograms():
+    """Over all blocks at once; a file without histograms counts what lies outside alone."""
+    rng = np.random.default_rng(0)
+    whole = rng.integers(0, 17, (900, 5)).astype(np.float32)
+    np.save("whole.npy", whole)
+    np.save("kinds.npy", (whole.sum(axis=1) > 40).astype(np.uint8))
+    train("whole.npy", "m.npz", "--labels", "kinds.npy", "--force")
+    others = rng.integers(0, 17, (600, 5)).astype(np.float32)
+    np.save("same.npy", others)
+    others[:, 1] = others[:, 1] // 4
+    others[::2, 3] += 0.5
+    others[:, 3] = others[:, 3].clip(0, 16)
+    np.save("moved.npy", others)
+    np.save("of.npy", (others.sum(axis=1) > 40).astype(np.uint8))
+    labels = ["--labels", "of.npy"]
+    for command in (["predict", "m.npz", "moved.npy", "-"], ["evaluate", "m.npz", "moved.npy"]):
+        said = kmaps(*command, *labels, "--memory", "1").stderr
+        assert "outside" not in said
+        [unseen] = [line for line in said.splitlines() if "levels that training did not" in line]
+        [moved] = [line for line in said.splitlines() if "histograms differ" in line]
+        assert "column 3 47" in unseen
+        assert "column 1" not in unseen
+        assert "column 1 6" in moved
+        kmaps(*command, *labels, "--max-drift", "0.8")
+        assert "column 3" in kmaps(*command, *labels, "--max-drift", "0.4", code=1).stderr
+    assert kmaps("predict", "m.npz", "same.npy", "-", "--max-drift", "0.1").stderr == ""
+    arguments = ["predict", "m.npz", "moved.npy", "out.csv", "--json"]
+    drift = json.loads(kmaps(*arguments).stdout)["drift"]
+    assert [len(drift[name]) for name in ("shares", "unseen_shares", "distances")] == [5, 5, 5]
+    with np.load("m.npz") as file:
+        arrays = dict(file)
+    header = json.loads(arrays["header"].tobytes())
+    del header["record"]["column_histograms"]
+    arrays["header"] = np.frombuffer(json.dumps(header).encode(), np.uint8)
+    np.savez("old.npz", **arrays)
+    old = json.loads(kmaps("predict", "old.npz", *arguments[2:], "--force").stdout)["drift"]
+    assert (old["values_outside"], old["unseen_shares"], old["distances"]) == (0, None, None)
 
 
 def test_a_chosen_c_says_why_where_a_higher_accuracy_stands_below_it():
