@@ -21,7 +21,15 @@ import click
 from kmaps import __version__
 from kmaps.cli.flags import COMMAND_LINE, in_flags, say
 from kmaps.cli.interrupts import INTERRUPTED
-from kmaps.errors import FileNote, KmapsError, Mistakes, one_line, printable, suggest
+from kmaps.errors import (
+    FileNote,
+    KmapsError,
+    Mistakes,
+    one_line,
+    printable,
+    suggest,
+    with_short_quotes,
+)
 
 GROUPS = {
     "Models": {
@@ -123,6 +131,7 @@ class LazyGroup(click.Group):
             command = self.get_command(ctx, ctx.invoked_subcommand or "")
             params = command.get_params(ctx) if command else []
             message = str(error) if isinstance(error, Mistakes) else one_line(error)
+            message = with_short_quotes(message)
             say(f"error: {in_flags(message, params)}", err=True)
             ctx.exit(error.exit_code)
         except (click.ClickException, click.exceptions.Exit, click.Abort):

@@ -39,6 +39,12 @@ def add_classifier(
 def _labels(classes: NDArray) -> NDArray:
     """Return labels in a type that ONNX has."""
     if all(isinstance(label, str) for label in classes):
+        for label in classes:
+            if any("\ud800" <= character <= "\udfff" for character in label):
+                raise InputError(
+                    f"ONNX holds labels in UTF-8, and {label!a} has a lone surrogate, which UTF-8 "
+                    "cannot write; train on other labels"
+                )
         return classes.astype(object)
     if classes.dtype.kind not in "biuf":
         raise InputError(f"ONNX has no labels of type {classes.dtype}: train on texts or numbers")

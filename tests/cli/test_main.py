@@ -1,5 +1,6 @@
 """The group: lazy, one line an error, the designed exit codes."""
 
+import json
 import os
 import re
 import subprocess
@@ -176,3 +177,14 @@ def test_the_folder_that_holds_a_clone_called_kmaps(tmp_path):
     (tmp_path / "kmaps").symlink_to(ROOT)
     done = python("-c", "import kmaps.cli; print(kmaps.__file__)", folder=tmp_path)
     assert done.stdout.decode().strip() == str(ROOT / "kmaps" / "__init__.py"), done.stderr
+
+
+def test_a_refusal_quotes_at_most_200_characters_of_a_file():
+    Path("long.yaml").write_text(f"experiment: '{'q' * 5000}!'\nreductions: [ovr]\n")
+    Path("r").mkdir()
+    columns = json.dumps({"key": "a", "format": 2, "c" * 5000: 1})
+    Path("r/records.jsonl").write_text(f"{columns}\n")
+    for arguments in (["run", "long.yaml"], ["table", "r"]):
+        said = kmaps(*arguments, code=2).stderr
+        assert re.search("q{190}|c{190}", said)
+        assert not re.search("q{201}|c{201}", said)

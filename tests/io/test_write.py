@@ -1,5 +1,6 @@
 """Writers: what NumPy, SciPy and scikit-learn read back, whole or not at all."""
 
+import errno
 import os
 import platform
 import subprocess
@@ -244,3 +245,23 @@ def test_svm_files_are_read_back_bit_by_bit(tmp_path, convert):
             io.open_reader(tmp_path / "b.svm", n_features=7, zero_based=False)
         )
         np.testing.assert_array_equal(read.toarray().astype(dtype), (9 * X[1:]).astype(dtype))
+
+
+def full(*_):
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_full_disk_names_the_file(tmp_path, monkeypatch):
+    """The system names none; a file whose writing fails inside another's block keeps its name."""
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError) as failed, io.atomic_file(tmp_path / "a.npy") as file:
+        file.write(b"1")
+    assert failed.value.filename == str(tmp_path / "a.npy")
+    with (
+        pytest.raises(OSError) as failed,
+        io.atomic_folder(tmp_path / "b"),
+        io.atomic_file(tmp_path / "c.npy") as file,
+    ):
+        file.write(b"1")
+    assert failed.value.filename == str(tmp_path / "c.npy")
+    assert list(tmp_path.iterdir()) == []

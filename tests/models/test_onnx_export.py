@@ -207,6 +207,9 @@ def test_other_refusals(monkeypatch):
         kmaps.CodedSVC().to_onnx()
     with pytest.raises(InputError, match=r"datetime64\[D\]"):
         kmaps.CodedSVC().fit(PIXELS, DIGITS // 5 + np.datetime64("2026-11-24")).to_onnx()
+    odd = np.array(["a", "b\ud800"])[(DIGITS > 4).astype(int)]
+    with pytest.raises(InputError, match=r"lone surrogate"):
+        kmaps.CodedSVC().fit(PIXELS, odd).to_onnx()
     feature_map = kmaps.HomogeneousMap(order=5).fit(PIXELS)
     with pytest.raises(ConfigError, match=r"^dtype='int8': expected"):
         feature_map.to_onnx(dtype="int8")

@@ -16,10 +16,18 @@ from typing import Any, BinaryIO, Self
 from filelock import FileLock, Timeout
 
 from kmaps.errors import ConfigError, InputError, locking
+from kmaps.io import naming_full_disks
 
 MOST_BYTES = 1 << 30  # of a whole file; a run of 100,000 cells has a quarter of this
 _DEEPEST = 50  # nested lists and mappings; records have three
 _MAY_BE_SURROGATE = re.compile(rb"\\u[dD]")
+
+
+def is_there(path: Path) -> bool:
+    """Return whether there is a file; refuse a pipe, which would wait, or a device or a folder."""
+    if path.exists() and not path.is_file():
+        raise InputError(f"{path}: is a device or a pipe, or a folder; expected a file: delete it")
+    return path.is_file()
 
 
 def content_of(file: BinaryIO, path: Path) -> bytes:
@@ -88,8 +96,7 @@ class AppendedFile(ABC):
         """Read the content that the file had at opening; return the length of whole lines."""
 
     def __enter__(self) -> Self:
-        if self.path.exists() and not self.path.is_file():
-            raise InputError(f"{self.path}: is a device or a pipe, expected a file; delete it")
+        is_there(self.path)
         self._made = [folder for folder in self.path.parents if not folder.exists()]
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with ExitStack() as opened:
@@ -140,9 +147,10 @@ class AppendedFile(ABC):
 
     def _write(self, line: Mapping[str, Any]) -> None:
         """Write one line and do not return before it is on the disk."""
-        self._file.write(json.dumps(line, allow_nan=False).encode() + b"\n")
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        with naming_full_disks(self.path):
+            self._file.write(json.dumps(line, allow_nan=False).encode() + b"\n")
+            self._file.flush()
+            os.fsync(self._file.fileno())
         self._check_in_place()
 
     def _check_in_place(self) -> None:

@@ -23,6 +23,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
+from kmaps.bench.records.appended import is_there
 from kmaps.bench.records.columns import Record, cell_name
 from kmaps.bench.records.file import FILE_NAME, records_path
 from kmaps.errors import DataError, InputError
@@ -97,7 +98,7 @@ def read_arrays(
 
 
 def _members(path: Path) -> list[tuple[str, NDArray[np.generic]]]:
-    if not path.exists():
+    if not is_there(path):
         return []
     try:
         with np.load(path, allow_pickle=False) as file:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from kmaps.bench.records.appended import AppendedFile, content_of, whole_lines
+from kmaps.bench.records.appended import AppendedFile, content_of, is_there, whole_lines
 from kmaps.bench.records.columns import COLUMNS, MORE, Record, check_record
 from kmaps.bench.records.times import with_times
 from kmaps.errors import InputError, NothingMeasured
@@ -24,7 +24,7 @@ def records_path(path: str | Path) -> Path:
 def read_records(path: str | Path) -> list[Record]:
     """Read records with their times, the latest of each key, as the cells first finished."""
     path = records_path(path)
-    if not path.is_file():
+    if not is_there(path):
         raise NothingMeasured(f"{path}: has no records; `kmaps run` writes them")
     with open(path, "rb") as file:
         records, _ = _parse(content_of(file, path), path)
@@ -97,4 +97,4 @@ def write_definition(folder: Path, content: Mapping[str, Any], base: Path | None
 def definition_file(folder: str | Path) -> Path | None:
     """Return the experiment that is kept in a folder of records, None where there is none."""
     path = Path(folder) / DEFINITION
-    return path if path.is_file() else None
+    return path if is_there(path) else None

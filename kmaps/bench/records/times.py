@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kmaps.bench.records.appended import AppendedFile, content_of, whole_lines
+from kmaps.bench.records.appended import AppendedFile, content_of, is_there, whole_lines
 from kmaps.bench.records.columns import COLUMNS as OF_RECORDS
 from kmaps.bench.records.columns import Record, declared, is_number
 from kmaps.errors import InputError
@@ -32,7 +32,7 @@ COLUMNS = {
 def read_times(folder: Path) -> list[Line]:
     """Return the lines of a folder; of a repeat that stands there twice, the latest line alone."""
     path = folder / FILE_NAME
-    if not path.is_file():
+    if not is_there(path):
         return []
     with open(path, "rb") as file:
         return _parse(content_of(file, path), path)[0]

@@ -1,5 +1,6 @@
 """The records file: what is written is read, one writer at a time, half a line is no harm."""
 
+import errno
 import json
 import multiprocessing
 import os
@@ -10,10 +11,12 @@ import yaml
 
 from kmaps.bench.paper.reported import STORED, read_stored
 from kmaps.bench.records.appended import MOST_BYTES
+from kmaps.bench.records.arrays import read_correct
 from kmaps.bench.records.columns import COLUMNS, LATER
 from kmaps.bench.records.file import (
     DEFINITION,
     RecordsFile,
+    definition_file,
     read_records,
     records_path,
     write_definition,
@@ -23,7 +26,7 @@ from kmaps.bench.records.summary import summarize
 from kmaps.bench.records.times import TimesFile, read_times
 from kmaps.bench.report.export import record_table
 from kmaps.bench.report.tables import render
-from kmaps.errors import ConfigError, InputError, NothingMeasured
+from kmaps.errors import ConfigError, InputError
 from tests.bench import sample_records
 
 
@@ -244,9 +247,9 @@ def test_devices_and_pipes_are_not_read(tmp_path, make):
         with pytest.raises(InputError, match="a device or a pipe"), file:
             pass
     make(tmp_path / STORED)
-    assert read_stored(tmp_path) is None
-    with pytest.raises(NothingMeasured, match="has no records"):
-        read_records(tmp_path)
+    for reading in (read_stored, read_records):
+        with pytest.raises(InputError, match="a device or a pipe"):
+            reading(tmp_path)
 
 
 def test_what_is_larger_than_any_run_is_not_read(tmp_path):
@@ -260,3 +263,28 @@ def test_what_is_larger_than_any_run_is_not_read(tmp_path):
             file.truncate(MOST_BYTES + 1)  # takes no place on the disk
         with pytest.raises(InputError, match="1,073,741,825 bytes, at most"):
             read(tmp_path)
+
+
+def test_a_full_disk_names_the_records(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError) as failed, RecordsFile(tmp_path) as file:
+        file.append(record("a"))
+    assert failed.value.filename == str(tmp_path / "records.jsonl")
+
+
+@pytest.mark.parametrize("name", ["records.jsonl", "times.jsonl", "correct.npz", "experiment.yaml"])
+def test_a_pipe_with_the_name_of_a_file_of_a_run_is_refused(tmp_path, name):
+    """It would wait for ever: for whoever reads the run, or its experiment."""
+    write(tmp_path, record("a"))
+    (tmp_path / name).unlink(missing_ok=True)
+    os.mkfifo(tmp_path / name)
+
+    def read():
+        read_correct(tmp_path, read_records(tmp_path))
+        definition_file(tmp_path)
+
+    with pytest.raises(InputError, match=f"{name}: is a device or a pipe"):
+        read()
