@@ -47,7 +47,7 @@ def draw(
             draw(ax)
             ax.set_title(as_text(title), fontsize="small")
     for path in paths:
-        save(figure, path)
+        save(figure, path, has_photographs=True)
 
 
 def _panels(

@@ -195,13 +195,21 @@ def mark_ends(
         )
 
 
-def save(figure: Figure, path: Path) -> None:
-    """Write a figure of lines; in PDF and SVG letters stay text, and the bytes do not vary."""
+def save(figure: Figure, path: Path, *, has_photographs: bool = False) -> None:
+    """Write a figure; in PDF and SVG letters stay text, and the bytes do not vary.
+
+    PNG, and images in SVG, have 256 colours, which are enough for lines, unless the figure has
+    photographs.
+    """
     form = path.suffix.lower().removeprefix(".")
     buffer = BytesIO()
     undated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
     with rc_context(_AS_TEXT):
         figure.savefig(buffer, format=form, dpi=DPI, metadata=undated.get(form))
+    if has_photographs:
+        with atomic_file(path, force=True) as file:
+            file.write(buffer.getvalue())
+        return
     if form == "svg":
         buffer = BytesIO(_EMBEDDED_PNG.sub(_with_palette, buffer.getvalue()))
     _write(buffer, path)

@@ -92,3 +92,22 @@ def test_an_svg_embeds_images_with_few_colours(tmp_path):
         shown = np.asarray(image.convert("RGB"), float)
     drawn = 255 * colormaps["viridis"](np.random.default_rng(0).random((200, 200)))[..., :3]
     assert np.abs(shown - drawn).mean() < 1.5  # measured: 0.49 of 255
+
+
+@pytest.mark.parametrize("suffix", [".png", ".svg"])
+def test_photographs_keep_their_greys_and_colours(tmp_path, suffix):
+    """A picture of more than 256 colours is in the file with all of them."""
+    figure = Figure(figsize=(2, 2), dpi=100)
+    ax = figure.add_axes((0, 0, 1, 1))
+    ax.imshow(np.random.default_rng(0).random((50, 50, 3)), interpolation="nearest")
+    path = tmp_path / f"a{suffix}"
+    n_colours = {}
+    for has_photographs in (False, True):
+        style.save(figure, path, has_photographs=has_photographs)
+        content = path.read_bytes()
+        if suffix == ".svg":
+            content = b64decode(style._EMBEDDED_PNG.findall(content)[0])
+        with Image.open(BytesIO(content)) as image:
+            n_colours[has_photographs] = len(image.convert("RGB").getcolors(1 << 24))
+    assert n_colours[False] <= 256
+    assert n_colours[True] > 2000
