@@ -159,7 +159,7 @@ def _reported(results: Path, baseline: Path | None, floor: float, quiet: bool) -
 
     runs = reported.read_runs(results)
     correct = reported.read_correct_of_runs(results, runs)
-    items = reported.reported(runs, claim_entries(runs), correct)
+    items = reported.in_order_of_runs(reported.reported(runs, claim_entries(runs), correct), runs)
     failures = reported.missing(items)
     if baseline is not None:
         from kmaps.bench.kinds import SHOWN

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from kmaps.bench.paper.claims import JudgedClaim, judge_claims, paired_interval
+from kmaps.bench.paper.entries import paper_of
 from kmaps.bench.paper.numbers import printed_numbers
 from kmaps.bench.paper.reproduced import Outcome, PrintedComparison, ToExact, compare
 from kmaps.bench.paper.tables import deviation_text, interval_range, texts, verdict_of
 from kmaps.bench.paper.verdicts import Verdict, needed
 from kmaps.bench.records import gate
-from kmaps.bench.records.appended import content_of, parsed
+from kmaps.bench.records.appended import content_of, is_there, parsed
 from kmaps.bench.records.arrays import CorrectOf, read_correct
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.file import FILE_NAME, read_records
@@ -75,7 +76,7 @@ def read_runs(path: Path) -> Runs:
 
 def _folders(path: Path) -> list[Path]:
     """Return the run that a path is, or the runs in its subfolders."""
-    if path.suffix == ".jsonl" or (path / FILE_NAME).is_file():
+    if path.suffix == ".jsonl" or is_there(path / FILE_NAME):
         return [path]
     folders = sorted(file.parent for file in path.glob(f"*/{FILE_NAME}"))
     if not folders:
@@ -114,6 +115,19 @@ def reported(runs: Runs, entries: Entries, correct: Mapping[str, CorrectOf]) -> 
         judged = judge_claims(entries.get(name, ()), records, correct.get(name, {}))
         items += [_claim(name, claim) for claim in judged]
     return items
+
+
+def in_order_of_runs(items: Iterable[Item], runs: Iterable[str]) -> list[Item]:
+    """Return items with those of some runs first, then those of the papers of these runs."""
+    names = set(runs)
+    papers = {paper_of(name) for name in names} - {""}
+
+    def place(item: Item) -> int:
+        if item.run in names:
+            return 0
+        return 1 if item.of.partition(" ")[0] in papers else 2
+
+    return sorted(items, key=place)
 
 
 def _number(comparison: PrintedComparison) -> Item:
@@ -182,7 +196,7 @@ def stored(items: Iterable[Item]) -> str:
 def read_stored(folder: Path) -> list[Item] | None:
     """Return what was reported of the runs in a folder; None where nothing is kept."""
     path = folder / STORED
-    if not path.is_file():
+    if not is_there(path):
         return None
     try:
         with open(path, "rb") as file:

@@ -153,6 +153,17 @@ def test_of_a_baseline_of_runs_the_one_that_is_checked_is_expected():
         reported.expected({"c": [record()]}, two)
 
 
+def test_rows_of_a_run_stand_before_those_of_its_paper_and_those_before_all_others():
+    items = items_of(DAIMLER)
+    ordered = reported.in_order_of_runs(items, [DAIMLER])
+    of_run = [item.run == DAIMLER for item in ordered]
+    assert of_run == sorted(of_run, reverse=True)
+    of_paper = [item.of.startswith("annfm") for item in ordered if item.run != DAIMLER]
+    assert of_paper == sorted(of_paper, reverse=True)
+    assert {True, False} == set(of_paper) == set(of_run)
+    assert sorted(ordered, key=str) == sorted(items, key=str)
+
+
 def test_runs_of_folders(tmp_path):
     with pytest.raises(NothingMeasured, match="have records"):
         reported.read_runs(tmp_path)
