@@ -74,3 +74,28 @@ def widened(X: AnyMatrix, data: NDArray, r: int) -> AnyMatrix:
     index = np.int32 if max(len(data), shape[1]) < 2**31 else np.int64
     indices = X.indices[:, None].astype(index) * r + np.arange(r, dtype=index)
     return type(X)((data, indices.ravel(), X.indptr.astype(index) * r), shape=shape)
+
+
+def row_norms(X: AnyMatrix, power: float) -> NDArray[np.float64]:
+    """Return the norm (Σ|x|^p)^(1/p) of each row of samples, and 1 for rows of zeros.
+
+    Parameters
+    ----------
+    X : ndarray or CSR, shape (n, d)
+        Floating-point values; powers are taken in their type, and summed in double precision.
+    power : float
+        p, above 0.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+    """
+    values = X.data if issparse(X) else X
+    powers = np.abs(values) if power == 1 else np.abs(values) ** np.float32(power)
+    if issparse(X):
+        # reduceat gives an empty row the next row's first value: hence the zeros below.
+        sums = np.add.reduceat(np.append(powers, powers.dtype.type(0)), X.indptr[:-1], dtype=float)
+        sums[np.diff(X.indptr) == 0] = 0
+    else:
+        sums = powers.sum(axis=1, dtype=np.float64)
+    return np.where(sums > 0, sums, 1) ** (1 / power)

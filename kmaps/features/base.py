@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from kmaps import Registry
 from kmaps.errors import ConfigError, InputError, suggest
 from kmaps.features.images import GreyImage, ImageFacts, as_grey, read_image
+from kmaps.matrices import row_norms
 
 if TYPE_CHECKING:
     from kmaps.matrices import AnyMatrix
@@ -177,14 +178,7 @@ def _divide(X: Matrix, power: float) -> Matrix:
     from scipy import sparse  # slow to import, and most callers only check a name
 
     values = X.data if sparse.issparse(X) else X
-    powers = np.abs(values) if power == 1 else np.abs(values) ** np.float32(power)
-    if sparse.issparse(X):
-        # reduceat gives an empty row the next row's first value: hence the zeros below.
-        sums = np.add.reduceat(np.append(powers, np.float32(0)), X.indptr[:-1], dtype=np.float64)
-        sums[np.diff(X.indptr) == 0] = 0
-    else:
-        sums = powers.sum(axis=1, dtype=np.float64)
-    norms = np.where(sums > 0, sums, 1) ** (1 / power)
+    norms = row_norms(X, power)
     per_value = np.repeat(norms, np.diff(X.indptr)) if sparse.issparse(X) else norms[:, None]
     values /= per_value.astype(np.float32)
     return X

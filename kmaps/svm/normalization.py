@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.errors import ConfigError, InputError, suggest
-from kmaps.matrices import AnyMatrix, issparse
+from kmaps.matrices import AnyMatrix, issparse, row_norms
 
 NORMALIZATIONS = ("none", "l1", "l2", "max", "min-max")
 OF_ROWS = ("l1", "l2")
 OF_COLUMNS = ("max", "min-max")
+_POWERS = {"l1": 1, "l2": 2}  # of the norms of rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,10 +83,8 @@ class Normalization:
         if issparse(X):
             return self._of_sparse(X.astype(dtype))
         X = X.astype(np.float64)
-        if self.name == "l1":
-            X = X / _positive(np.abs(X).sum(axis=1))[:, None]
-        elif self.name == "l2":
-            X = X / _positive(np.sqrt((X**2).sum(axis=1)))[:, None]
+        if self.name in OF_ROWS:
+            X = X / row_norms(X, _POWERS[self.name])[:, None]
         else:
             X = (X - self.low) / self.size
         if self.name == "min-max":
@@ -100,11 +99,8 @@ class Normalization:
             )
         values = X.data.astype(np.float64)
         if self.name in OF_ROWS:
-            rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-            powers = np.abs(values) if self.name == "l1" else values**2
-            sums = np.bincount(rows, powers, X.shape[0])
-            norms = sums if self.name == "l1" else np.sqrt(sums)
-            values = values / _positive(norms)[rows]
+            norms = row_norms(X.astype(np.float64), _POWERS[self.name])
+            values = values / np.repeat(norms, np.diff(X.indptr))
         else:
             values = values / self.size[X.indices]
         if self.name == "min-max":
@@ -183,8 +179,3 @@ def check_normalization(name: str) -> None:
             f"normalize={name!r}: expected one of {', '.join(NORMALIZATIONS)}"
             f"{suggest(name, NORMALIZATIONS)}"
         )
-
-
-def _positive(norms: NDArray) -> NDArray:
-    """Return norms with 1 in the place of 0, so that rows of zeros stay zero."""
-    return np.where(norms > 0, norms, 1.0)
