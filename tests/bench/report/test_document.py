@@ -58,6 +58,8 @@ def test_a_time_of_several_columns_is_exported_as_its_parts():
 
 
 def test_a_time_that_was_measured_again_is_exported_as_its_median():
-    first = record("linear", accuracy=0.5, train_s=9.0)
-    line = pd.read_csv(io.BytesIO(as_csv([again(first, 1.0, 2.0, 7.0)]))).iloc[0]
-    assert (line["train_s"], line["accuracy"], line["repeats"]) == (2.0, 0.5, 3)
+    first = record("linear", accuracy=0.5, train_s=9.0, peak_bytes=5)
+    repeated = again(first, 1.0, 2.0, 7.0, bytes={"peak_bytes": 6})
+    line = pd.read_csv(io.BytesIO(as_csv([repeated]))).iloc[0]
+    columns = ["train_s", "accuracy", "peak_bytes", "repeats"]
+    assert line[columns].tolist() == [2.0, 0.5, 5, 3]
