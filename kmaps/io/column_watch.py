@@ -224,10 +224,10 @@ class _ClassRanges:
         order = np.argsort(self._low, axis=0)
         lows = np.take_along_axis(self._low, order, axis=0)
         highs = np.take_along_axis(self._high, order, axis=0)
-        apart = (highs[:-1] < lows[1:]).all(axis=0)
-        self._columns = self._columns[apart]
-        self._low = self._low[:, apart]
-        self._high = self._high[:, apart]
+        disjoint = (highs[:-1] < lows[1:]).all(axis=0)
+        self._columns = self._columns[disjoint]
+        self._low = self._low[:, disjoint]
+        self._high = self._high[:, disjoint]
 
     def perfect(self) -> list[int]:
         """Return the columns that alone tell all classes apart, unless chance makes some."""

@@ -34,15 +34,15 @@ MEMORY = 24 << 20  # bytes for the blocks in memory at one time
 Rows: TypeAlias = AnyMatrix
 
 
-def format_of(path: str | Path, known: Collection[str], form: str | None = None) -> str:
+def format_of(path: str | Path, formats: Collection[str], form: str | None = None) -> str:
     """Return the format that was named, or else the one of the extension."""
     name = form or Path(path).suffix.lower().removeprefix(".")
-    if name in known:
+    if name in formats:
         return name
-    formats = ", ".join(known)
+    listed = ", ".join(formats)
     if not name:
-        raise InputError(f"{path}: has no extension for a format; add one ({formats})")
-    raise InputError(f"{path}: unknown format {name!r} ({formats})")
+        raise InputError(f"{path}: has no extension for a format; add one ({listed})")
+    raise InputError(f"{path}: unknown format {name!r} ({listed})")
 
 
 def output_format(path: str | Path, form: str | None = None, *, labels: bool = False) -> str:
@@ -160,7 +160,7 @@ def open_writer(
     *,
     n_rows: int | None = None,
     force: bool = False,
-    known: Mapping[str, type[Writer]] = WRITERS,
+    formats: Mapping[str, type[Writer]] = WRITERS,
 ) -> Iterator[Writer]:
     """Open an array file for writing block by block; it appears when the block ends well.
 
@@ -170,20 +170,20 @@ def open_writer(
         ``-`` for standard output, which takes any format unless it is a terminal; csv and svm
         arrive block by block, the others at the end.
     form : str, optional
-        One of the formats that are ``known``; by default by the extension.
+        One of the ``formats``; by default by the extension.
     n_rows : int, optional
         Rows to come, when known.
     force : bool
         Whether an existing file may be replaced.
-    known : mapping of str to type of Writer
+    formats : mapping of str to type of Writer
         The formats, by their names.
 
     Yields
     ------
     Writer
     """
-    form = format_of(path, known, form)
-    kind = known[form]
+    form = format_of(path, formats, form)
+    kind = formats[form]
     if str(path) == "-":
         with standard_output(form, streams=kind.streams) as (file, target):
             writer = kind(file, target, n_rows)
