@@ -3,17 +3,21 @@
 import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
 from kmaps.gram_matrix import gram
+from kmaps.io import LabelledRows, open_reader
 from kmaps.kernels import KERNELS
-from kmaps.maps import MAPS
+from kmaps.maps import MAPS, HomogeneousMap
 from kmaps.matrices import AnyMatrix
 from kmaps.models.landmark_svc import LandmarkSVC
 from kmaps.models.random_features import RandomFeatureSVC
-from kmaps.svm import CodedSVC, KernelSVC
+from kmaps.svm import CodedSVC, CodedSVR, KernelSVC
 
 _LONG_TO_FIT = ("lowdim", "lowdim-joint", "harmonic")  # homogeneous maps encode alike
 
@@ -51,6 +55,46 @@ def _steps() -> Iterator[Callable[[], object]]:
             if name not in _LONG_TO_FIT:
                 yield partial(_encode, name, X / 16)
     yield partial(_on_outputs, values[np.dtype("float32")], y)
+    for n_classes in (2, 6, 10):  # scores of up to 1, 4, 8 and 16 classes are summed at once
+        for samples in (counts.astype(np.float64), csr_matrix(counts, dtype=np.float64)):
+            yield partial(
+                _fit_and_predict, CodedSVC(max_iter=2), samples, np.arange(60) % n_classes
+            )
+    yield from _steps_on_tables()
+
+
+def _steps_on_tables() -> Iterator[Callable[[], object]]:
+    """Yield what commands do: models of the rows of files, in double precision, of real values,
+    of columns with levels of their own, and of classes that overlap, which Newton's method ends."""
+    rng = np.random.default_rng(0)
+    counts = rng.integers(0, 17, (400, 12)).astype(np.float64)
+    real = rng.random((400, 12))
+    unlike = real * 10.0 ** (np.arange(12) % 5)
+    for X in (counts, real, unlike):
+        noisy = X[:, 0] / X[:, 0].max() + rng.random(400)
+        for n_classes in (2, 3):
+            y = np.digitize(noisy, np.quantile(noisy, np.arange(1, n_classes) / n_classes))
+            for loss in ("hinge", "squared_hinge"):
+                yield partial(_of_file, CodedSVC(loss=loss), X, y)
+        yield partial(_of_file, CodedSVR(), X, noisy)
+        for order in (1, 3):
+            yield partial(_of_file, CodedSVC(HomogeneousMap(order=order)), X, noisy > 1)
+
+
+def _of_file(model: Any, X: np.ndarray, y: np.ndarray) -> None:
+    """Train a model on the rows of a file of text, and predict them block by block."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder, "rows.csv")
+        np.savetxt(path, X, delimiter=",")
+        reader = open_reader(path)
+        rows = LabelledRows(reader, np.asarray(y), watch=False)
+        model.fit(model.prepare_rows(rows), y)
+        for block in rows.blocks():
+            model.predict(block)
+
+
+def _fit_and_predict(model: Any, X: AnyMatrix, y: np.ndarray) -> None:
+    model.fit(X, y).predict(X)
 
 
 def _train(X: AnyMatrix, y: np.ndarray) -> None:
