@@ -29,6 +29,7 @@ from kmaps.svm.newton import (
     direction_ns,
     kind_of,
     minimise,
+    single_threaded_blas,
 )
 from kmaps.svm.reduction import BinaryProblem
 from kmaps.thread_pool import for_blocks
@@ -177,7 +178,8 @@ def _by_newton(
         progress.report((n_solved + start + 1) / len(states), said)
         return result
 
-    return dict(zip(left, for_blocks(solve, len(left), 1), strict=True))
+    with single_threaded_blas():
+        return dict(zip(left, for_blocks(solve, len(left), 1), strict=True))
 
 
 def _newton_on_outputs(

@@ -76,7 +76,9 @@ _blas_users: list[threadpool_limits] = []
 def single_threaded_blas() -> Iterator[None]:
     """Hold BLAS to one thread, so that its bits do not depend on their number.
 
-    The limit is of the process: it ends with the last of the blocks that overlap.
+    The limit is of the process: it ends with the last of the blocks that overlap. Of several
+    threads, only the one that came first can set it (threadpoolctl ≥ 3.8): whoever starts threads
+    enters this block before.
     """
     with _blas_lock:
         _blas_users.append(threadpool_limits(1, "blas"))

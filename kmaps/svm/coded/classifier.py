@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from threadpoolctl import threadpool_limits
 
 from kmaps._loops.train import Task
 from kmaps.checks import is_whole
@@ -21,6 +20,7 @@ from kmaps.svm.coded.streamed import StreamedClassifier
 from kmaps.svm.coded.training import CodedRows
 from kmaps.svm.learner import counting
 from kmaps.svm.losses import LOSSES, Loss
+from kmaps.svm.newton import single_threaded_blas
 from kmaps.svm.probabilities import logistic_fit
 from kmaps.svm.reduction import BinaryProblem, Labels, combine_scores
 from kmaps.thread_pool import for_blocks, threads, threads_of
@@ -277,7 +277,7 @@ class CodedSVC(StreamedClassifier):
                 progress(k, solution.passes, solution.gap)
             return solution
 
-        with threadpool_limits(1, user_api="blas"):  # our threads hold one problem each
+        with single_threaded_blas():  # our threads hold one problem each
             return for_blocks(self._progress(len(problems)).counted(train_one), len(problems), 1)
 
     def solve_sparse_problem(

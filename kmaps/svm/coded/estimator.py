@@ -46,6 +46,7 @@ from kmaps.svm.coded.training import (
 )
 from kmaps.svm.learner import BlockSource, Learner, NamedColumns, input_errors
 from kmaps.svm.model_file import ModelFile, write_model
+from kmaps.svm.newton import single_threaded_blas
 from kmaps.thread_pool import for_blocks, num_threads, threads
 from kmaps.validation import validate_data
 
@@ -218,7 +219,9 @@ class CodedEstimator(Learner):
 
         at_once = min(num_threads(), len(tasks))
         most = int(self.n_blocks_.max())
-        with weights_in_memory(n_weights, at_once if most == 1 else 3 * at_once * most):
+        n_in_memory = at_once if most == 1 else 3 * at_once * most
+        # Here, because a thread of the pool could not: only one thread sets the limit at a time.
+        with weights_in_memory(n_weights, n_in_memory), single_threaded_blas():
             n_threads = num_threads() // at_once
             counted = printed.counted(lambda column, _: train_one(column, n_threads))
             return for_blocks(counted, len(tasks), 1)

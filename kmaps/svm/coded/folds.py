@@ -6,7 +6,6 @@ where it stopped, so that along a path the last value takes less time than alone
 """
 
 from collections.abc import Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -14,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
-from threadpoolctl import threadpool_limits
 
 from kmaps._loops.train import Task
 from kmaps.progress import ProgressReporter
@@ -23,6 +21,7 @@ from kmaps.svm.coded.descent import solve
 from kmaps.svm.coded.problem import CodedProblem, make_task
 from kmaps.svm.coded.training import CodedRows, weights_in_memory
 from kmaps.svm.losses import Floats, Hinge
+from kmaps.svm.newton import single_threaded_blas
 from kmaps.svm.reduction import BinaryProblem, Places, combine_scores, winners
 from kmaps.thread_pool import for_blocks, num_threads
 
@@ -85,10 +84,7 @@ class FoldModels:
         self.last_C = C
         n_weights = self.rows.n_features * self.rows.layout.form.size
         n_models = min(num_threads(), len(self.jobs))
-        sparse = self.folds[0].learner.penalty == "l1"
-        # Descent does not use BLAS, and looking for it takes as long as a small problem.
-        blas = threadpool_limits(1, user_api="blas") if sparse else nullcontext()
-        with weights_in_memory(n_weights, n_models), blas:
+        with weights_in_memory(n_weights, n_models), single_threaded_blas():
             train = ProgressReporter("", len(self.jobs)).counted(partial(self._train, n_weights))
             trained = for_blocks(train, len(self.jobs), 1)
         gaps = np.array([gap for _, gap in trained])
