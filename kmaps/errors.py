@@ -180,7 +180,8 @@ def printable(text: str) -> str:
 
 _MOST_QUOTED = 200  # characters of a file in a message; the rest says no more
 _QUOTED = re.compile(rf"(['\"])((?:(?!\1).){{{_MOST_QUOTED}}})(?:(?!\1).)+\1")
-_LONG_WORD = re.compile(rf"([^\s/]{{{_MOST_QUOTED}}})[^\s/]+")  # no path, which is as long as it is
+# No path, which is as long as it is; a colon at the end is the message's.
+_LONG_WORD = re.compile(rf"([^\s/]{{{_MOST_QUOTED}}})[^\s/]+?(?=:?(?:[\s/]|$))")
 
 
 def with_short_quotes(text: str) -> str:
@@ -199,7 +200,7 @@ def with_short_quotes(text: str) -> str:
     Examples
     --------
     >>> len(with_short_quotes(f"expected a number, got {'x' * 5000!r}"))
-    226
+    224
     """
     return _LONG_WORD.sub(r"\1…", _QUOTED.sub(r"\1\2\1…", text))
 

@@ -5,19 +5,15 @@ They are no part of a record: a name may be added or changed after the run, as a
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from kmaps.bench.kinds import KINDS
-from kmaps.bench.kinds.load import described_in
-from kmaps.bench.paper.entries import packaged
+from kmaps.bench.paper.entries import may_name_rows, packaged
 from kmaps.bench.records.columns import Record
 from kmaps.bench.records.file import definition_file, read_records, records_path
-from kmaps.bench.records.row import NAME, Row
-from kmaps.bench.spec.fields import Experiment
-from kmaps.bench.spec.positions import read
-from kmaps.bench.spec.rows import NAME as NAME_KEY
-from kmaps.bench.spec.rows import NAMED, entries_of
-from kmaps.data.yaml_text import read_text
+from kmaps.bench.records.row import NAME, NAME_KEY, Row
+
+if TYPE_CHECKING:
+    from kmaps.bench.spec.fields import Experiment
 
 
 def read_named(path: str | Path) -> list[Record]:
@@ -28,12 +24,14 @@ def read_named(path: str | Path) -> list[Record]:
     records = read_records(path)
     definition = definition_file(records_path(path).parent)
     definition = definition or packaged().get(records[0]["experiment"])
-    if definition is None or not _has_names(definition):
+    if definition is None or not may_name_rows(definition):
         return records
+    from kmaps.bench.kinds.load import described_in  # few runs need what checks an experiment
+
     return with_names(records, described_in(definition))
 
 
-def with_names(records: Iterable[Record], experiment: Experiment) -> list[Record]:
+def with_names(records: Iterable[Record], experiment: "Experiment") -> list[Record]:
     """Return records with the names that their experiment gives rows; others as they are."""
     names = names_of_rows(experiment)
     named = []
@@ -43,7 +41,7 @@ def with_names(records: Iterable[Record], experiment: Experiment) -> list[Record
     return named
 
 
-def names_of_rows(experiment: Experiment) -> dict[str, str]:
+def names_of_rows(experiment: "Experiment") -> dict[str, str]:
     """Return the names that an experiment gives rows, by the identity of a row."""
     empty: dict[str, list[Any]] = {key: [] for key in experiment.entries}
     of_no_entry = _identities(experiment, empty)
@@ -64,14 +62,9 @@ def _name(entry: Any) -> str | None:
     return entry.get(NAME_KEY) if isinstance(entry, Mapping) else entry.name
 
 
-def _identities(experiment: Experiment, lists: Mapping[str, list[Any]]) -> set[str]:
+def _identities(experiment: "Experiment", lists: Mapping[str, list[Any]]) -> set[str]:
     """Return the identities of the rows that an experiment has with other lists of entries."""
+    from kmaps.bench.kinds import KINDS
+
     cells = KINDS[experiment.kind].cells(experiment.model_copy(update=lists))
     return {cell.row.identity for cell in cells}
-
-
-def _has_names(path: Path) -> bool:
-    """Return whether the file of an experiment names a row; the file is not checked."""
-    _, content = read(read_text(path), str(path))
-    entries = [entry for key in NAMED for _, entry in entries_of(content, key)]
-    return any(NAME_KEY in entry for entry in entries)

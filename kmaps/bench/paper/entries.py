@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 from kmaps.bench.paper.statements import claims, criterion
+from kmaps.bench.records.row import NAME_KEY, NAMED
 
 _DEFAULTS: dict[str, Any] = {
     "text": "",
@@ -49,6 +50,16 @@ def claim_entries(names: Iterable[str]) -> dict[str, list[dict[str, Any]]]:
     for name in names:
         by_name[name] = [_whole(entry) for entry in _read(name).get("claims", [])]
     return by_name
+
+
+def may_name_rows(path: Path) -> bool:
+    """Return whether the file of an experiment names a row; the check of the file says more."""
+    try:
+        content = yaml.safe_load(path.read_text("utf-8"))
+        lists = [content.get(key) or [] for key in NAMED]
+        return any(NAME_KEY in entry for entries in lists for entry in entries)
+    except (yaml.YAMLError, UnicodeDecodeError, AttributeError, TypeError):
+        return True  # it is no experiment, which the check refuses
 
 
 def _whole(entry: dict[str, Any]) -> dict[str, Any]:

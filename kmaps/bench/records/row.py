@@ -108,6 +108,8 @@ def in_words(params: Mapping[str, Any]) -> str:
     return "".join(f" {key}={value}" for key, value in params.items())
 
 
+NAME_KEY = "name"  # of an entry of an experiment: of its rows in tables and figures
+NAMED = ("baselines", "maps", "classifiers")  # the lists whose entries may have a name
 NAME = "row_name"
 """The key of a row's name in a record that was read with names; files of records have none."""
 

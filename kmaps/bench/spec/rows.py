@@ -16,7 +16,7 @@ from pydantic import model_validator as validator
 
 from kmaps import maps
 from kmaps.bench.records import defaults
-from kmaps.bench.records.row import Row
+from kmaps.bench.records.row import NAME_KEY, NAMED, Row
 from kmaps.bench.spec.fields import AUTO, RULES, Model, OneC, RowName
 from kmaps.bench.spec.positions import Mistake, Node, Place, at, problem_of, unknown_key
 from kmaps.data import get_format, load_manifest, packaged
@@ -38,8 +38,6 @@ and ``exact-coded`` are ``libsvm`` and ``coded`` with the kernel itself.
 """
 FORMS = ("auto", "low-rank", "full", "local", "two-level")
 
-NAME = "name"  # of an entry's rows in tables and figures, no parameter of a map
-NAMED = ("baselines", "maps", "classifiers")  # the lists whose entries may have a name
 LEARNER_KEYS = ("form", "calibrate", "normalize")  # rows on one map may differ in these
 ROW_KEYS = ("solver", *LEARNER_KEYS, "C")  # keys of an entry of ``maps``, but not of its map
 
@@ -122,7 +120,7 @@ def map_rows(
     if "estimator" in entry:
         yield "", dict(entry.get("params", {}))
         return
-    no_parameters = (NAME, *row_keys)
+    no_parameters = (NAME_KEY, *row_keys)
     choices = {key: listed(value) for key, value in entry.items() if key not in no_parameters}
     name = choices.pop("map")[0]
     if "kernel" in choices:
@@ -161,7 +159,7 @@ def map_mistakes(
     """
     kernels = [kernel for _, kernel in _placed(content, "kernels")]
     for i, entry in entries_of(content):
-        of_row = {key: value for key, value in entry.items() if key not in (NAME, *row_keys)}
+        of_row = {key: value for key, value in entry.items() if key not in (NAME_KEY, *row_keys)}
         if "estimator" in entry and takes_estimators:
             problems = _estimator_mistakes(of_row)
         elif "estimator" in entry and entry.get("map") not in maps.MAPS:
@@ -199,7 +197,7 @@ def _entry_mistakes(
             return
         yield ("map",), f"{problem} (known: {', '.join(maps.MAPS)})", False
         return
-    keys = ["map", NAME, *row_keys, *maps.parameters_of(name)]
+    keys = ["map", NAME_KEY, *row_keys, *maps.parameters_of(name)]
     odd = [key for key in entry if key not in keys]
     for key in odd:
         yield (key,), unknown_key(key, keys), True
@@ -245,17 +243,17 @@ def name_mistakes(root: Node, content: dict[str, Any]) -> Iterator[Mistake]:
     names: dict[str, str] = {}
     for key in NAMED:
         for i, entry in entries_of(content, key):
-            if NAME not in entry:
+            if NAME_KEY not in entry:
                 continue
             try:
-                name = _NAME.validate_python(entry[NAME], strict=True)
+                name = _NAME.validate_python(entry[NAME_KEY], strict=True)
             except ValidationError as refused:
                 if key == "maps":
-                    yield at(root, (key, i, NAME), problem_of(refused.errors()[0]))
+                    yield at(root, (key, i, NAME_KEY), problem_of(refused.errors()[0]))
                 continue
             if name in names:
                 problem = f"{name!r} names the rows of {names[name]} too; choose another name"
-                yield at(root, (key, i, NAME), problem)
+                yield at(root, (key, i, NAME_KEY), problem)
             names.setdefault(name, f"{key}[{i}]")
 
 
