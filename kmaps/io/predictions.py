@@ -164,5 +164,5 @@ def open_predictions(
     ...     print(open(path).read().split())
     ['label,score:dog', 'dog,0.5']
     """
-    with open_writer(path, form, force=force, formats=FORMATS) as writer:
+    with open_writer(path, form, force=force, known=FORMATS) as writer:
         yield PredictionWriter(writer, classes)

@@ -160,7 +160,7 @@ def open_writer(
     *,
     n_rows: int | None = None,
     force: bool = False,
-    formats: Mapping[str, type[Writer]] = WRITERS,
+    known: Mapping[str, type[Writer]] = WRITERS,
 ) -> Iterator[Writer]:
     """Open an array file for writing block by block; it appears when the block ends well.
 
@@ -170,20 +170,20 @@ def open_writer(
         ``-`` for standard output, which takes any format unless it is a terminal; csv and svm
         arrive block by block, the others at the end.
     form : str, optional
-        One of the ``formats``; by default by the extension.
+        One of the formats that are ``known``; by default by the extension.
     n_rows : int, optional
         Rows to come, when known.
     force : bool
         Whether an existing file may be replaced.
-    formats : mapping of str to type of Writer
+    known : mapping of str to type of Writer
         The formats, by their names.
 
     Yields
     ------
     Writer
     """
-    form = format_of(path, formats, form)
-    kind = formats[form]
+    form = format_of(path, known, form)
+    kind = known[form]
     if str(path) == "-":
         with standard_output(form, streams=kind.streams) as (file, target):
             writer = kind(file, target, n_rows)
