@@ -5,8 +5,10 @@ import warnings
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
+from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from kmaps import (
     CodedRidge,
@@ -309,3 +311,20 @@ def test_block_moments_are_diagonal_blocks_of_the_second_moments():
         for chosen, matrix in zip(places_of_width, matrices, strict=True):
             expected = np.tril(moments[np.ix_(chosen, chosen)])
             np.testing.assert_allclose(np.tril(matrix), expected, rtol=1e-12)
+
+
+def test_the_threads_of_problems_have_one_thread_of_blas_each(monkeypatch):
+    numbers = set()
+    second_moments = CodeDesign.second_moments
+
+    def watched(*arguments):
+        numbers.update(
+            library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"
+        )
+        return second_moments(*arguments)
+
+    monkeypatch.setattr(CodeDesign, "second_moments", watched)
+    X, y = load_digits(return_X_y=True)
+    with threadpool_limits(2, "blas"), threads(2):
+        CodedSVC("js", loss="logistic").fit(X[:600], y[:600])
+    assert numbers == {1}
