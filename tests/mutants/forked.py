@@ -8,7 +8,6 @@ import os
 import resource
 import signal
 import sys
-from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
@@ -26,7 +25,10 @@ _IMPORT = ""  # who executes the lines that no test does
 
 
 class Tests(NamedTuple):
-    """Tests that pass: the seconds of each, ascending, and which execute a line of a module."""
+    """Tests that pass: the seconds of each, ascending, and which execute a line of a module.
+
+    The seconds are the processor's, so that a busy machine leaves out no test.
+    """
 
     seconds: dict[str, float]
     lines: dict[str, dict[str, list[str]]]
@@ -139,6 +141,11 @@ def _child(tree, log, result, modules, arguments, tests, first_failure):
     sys.exit(code)
 
 
+def _processor_s() -> float:
+    """Return the processor's seconds of this process and of those that it has waited for."""
+    return sum(os.times()[:4])
+
+
 class _Plugin:
     """Runs the given tests, or all, and measures them."""
 
@@ -146,7 +153,7 @@ class _Plugin:
         self.tests = tests
         self.switch = switch
         self.running = running
-        self.seconds = Counter()
+        self.seconds = {}
         self.bad = []
 
     def _enter(self, context, limit_s):
@@ -159,6 +166,13 @@ class _Plugin:
     def pytest_collection_modifyitems(self, items):
         found = {item.nodeid: item for item in items}
         items[:] = [found[test] for test in self.tests or found if test in found]
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item):
+        began_s = _processor_s()
+        result = yield
+        self.seconds[item.nodeid] = _processor_s() - began_s
+        return result
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item):
@@ -174,7 +188,6 @@ class _Plugin:
         self._enter(_IMPORT, 0)
 
     def pytest_runtest_logreport(self, report):
-        self.seconds[report.nodeid] += report.duration
         if not report.passed:
             self.bad.append(report.nodeid)
 
