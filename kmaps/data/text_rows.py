@@ -18,6 +18,7 @@ from kmaps.errors import DataError
 if TYPE_CHECKING:
     from kmaps.data.archives import Report
 
+_MOST_CLASSES = 256  # a byte each
 _TEXT_BYTES = 8
 """Most bytes of text that state a byte of a value."""
 
@@ -52,7 +53,7 @@ def roles_of_rows(manifest: Manifest) -> set[str]:
 def read_rows(
     path: Path, source: SourceFile, manifest: Manifest, report: "Report"
 ) -> tuple[str, TextRows]:
-    """Return the digest and the rows of a file, or of the file of its name inside a zip or tar.
+    """Return the digest and the rows of a file, or of the file of its name inside a zip.
 
     A DataError says where a file is not what the manifest describes.
     """
@@ -79,16 +80,23 @@ def read_rows(
 
 
 def parse_rows(content: bytes, where: str, manifest: Manifest) -> TextRows:
-    """Return the rows that a text states; a DataError names the line that is none."""
+    """Return the rows that a text states; a DataError names the line that is none.
+
+    Fields are separated by commas where a line has one, else by blanks, and none may be empty.
+    """
+    if len(manifest.classes) > _MOST_CLASSES:
+        raise DataError(
+            f"{where}: {len(manifest.classes)} classes, expected at most {_MOST_CLASSES}"
+        )
     number_of = {name: number for number, name in enumerate(manifest.classes)}
     place = 0 if manifest.label == "first" else -1
     rows: list[list[float]] = []
     labels = []
     for line_number, line in enumerate(content.decode("ascii", "replace").splitlines(), 1):
-        fields = line.replace(",", " ").split()
-        if not fields:
+        if not line.strip():
             continue
-        label = fields.pop(place)
+        fields = line.split(",") if "," in line else line.split()
+        label = fields.pop(place).strip()
         if label not in number_of:
             raise DataError(
                 f"{where}:{line_number}: the class {label[:50]!r} is none of the dataset"
@@ -97,6 +105,8 @@ def parse_rows(content: bytes, where: str, manifest: Manifest) -> TextRows:
             values = [float(field) for field in fields]
         except ValueError as error:
             raise DataError(f"{where}:{line_number}: {error}") from None
+        if not np.isfinite(values).all():
+            raise DataError(f"{where}:{line_number}: expected finite numbers")
         if rows and len(values) != len(rows[0]):
             raise DataError(
                 f"{where}:{line_number}: has {len(values)} values, the first line has "
@@ -123,9 +133,10 @@ def store_rows(payloads: Mapping[str, TextRows], manifest: Manifest, folder: Pat
     if "rows" in payloads:
         tables = [payloads["rows"]]
         sizes = manifest.group_sizes or (len(tables[0].rows),)
-        if sum(sizes) != len(tables[0].rows):
+        if sum(sizes) != len(tables[0].rows) or len(sizes) != len(names):
             raise DataError(
-                f"{manifest.name}: has {len(tables[0].rows)} rows, expected {sum(sizes)}"
+                f"{manifest.name}: has {len(tables[0].rows)} rows of the groups {list(names)}, "
+                f"expected groups of {list(sizes)}"
             )
     else:
         tables = [payloads[name] for name in names]

@@ -41,7 +41,7 @@ class ColumnHistograms:
     [[2, 0], [1, 1]]
     """
 
-    MOST_COLUMNS = 1000  # whose histograms are kept: a file has about 200 bytes for each
+    MOST_COLUMNS = 1000  # whose histograms are content: a file has about 200 bytes for each
 
     def __init__(self, low: NDArray, high: NDArray) -> None:
         self._low = low
@@ -92,17 +92,17 @@ class ColumnHistograms:
             ``once``, how many levels one row had; ``ends``, the last level of each group; and
             ``counts``, the rows of each group.
         """
-        kept: dict[str, Any] = {"seen": [], "once": [], "ends": [], "counts": []}
+        content: dict[str, Any] = {"seen": [], "once": [], "ends": [], "counts": []}
         for counts in self.counts:
-            kept["seen"].append(np.packbits(counts > 0).tobytes().hex())
-            kept["once"].append(int((counts == 1).sum()))
+            content["seen"].append(np.packbits(counts > 0).tobytes().hex())
+            content["once"].append(int((counts == 1).sum()))
             summed = np.cumsum(counts)
             goals = summed[-1] * np.arange(1, N_GROUPS + 1) / N_GROUPS
             ends = np.unique(np.searchsorted(summed, goals))
             ends[-1] = N_LEVELS - 1
-            kept["ends"].append(ends.tolist())
-            kept["counts"].append(_in_groups(counts, ends).tolist())
-        return kept
+            content["ends"].append(ends.tolist())
+            content["counts"].append(_in_groups(counts, ends).tolist())
+        return content
 
 
 class TrainingHistograms:
@@ -110,7 +110,7 @@ class TrainingHistograms:
 
     Parameters
     ----------
-    kept : dict
+    content : dict
         What `ColumnHistograms.as_json` returned.
     n_columns : int
         The columns of the model.
@@ -118,16 +118,16 @@ class TrainingHistograms:
     Raises
     ------
     ValueError
-        When ``kept`` is no such dictionary, or not of so many columns.
+        When ``content`` is no such dictionary, or not of so many columns.
     """
 
-    def __init__(self, kept: Any, n_columns: int) -> None:
+    def __init__(self, content: Any, n_columns: int) -> None:
         try:
-            bits = [np.frombuffer(bytes.fromhex(seen), np.uint8) for seen in kept["seen"]]
+            bits = [np.frombuffer(bytes.fromhex(seen), np.uint8) for seen in content["seen"]]
             self._seen = np.array([np.unpackbits(of_column) for of_column in bits], bool)
-            self._once = np.array(kept["once"], np.int64)
-            self._ends = [np.array(ends, np.intp) for ends in kept["ends"]]
-            self._counts = [np.array(counts, np.int64) for counts in kept["counts"]]
+            self._once = np.array(content["once"], np.int64)
+            self._ends = [np.array(ends, np.intp) for ends in content["ends"]]
+            self._counts = [np.array(counts, np.int64) for counts in content["counts"]]
         except (TypeError, KeyError, AttributeError, OverflowError) as error:
             raise ValueError(f"no histograms: {error}") from None
         lengths = {len(self._once), len(self._ends), len(self._counts), n_columns}

@@ -42,6 +42,7 @@ def of_text(text: bytes, **settings) -> Manifest:
     [
         (TEXT, {}),
         (b"1 2.5 3 a\r\n4 5 6 b\r\n1  2.50 9 a", {}),
+        (b"1, 2.5, 3, a\n4,5,6,b\n1,2.5,9,a", {}),
         (b"a,1,2.5,3\nb,4,5,6\na,1,2.5,9\n", {"label": "first"}),
     ],
 )
@@ -58,6 +59,8 @@ def test_fields_are_values_and_a_class(text, settings):
         (TEXT + b"1,2,3,c\n", "t:5"),
         (TEXT + b"1,2,a\n", "t:5"),
         (b"1,x,3,a\n", "t:1"),
+        (b"1,,3,a\n", "t:1"),
+        (b"1,nan,3,a\n", "t:1"),
         (b"", "t: "),
     ],
 )
@@ -92,7 +95,7 @@ def test_a_file_is_read_as_it_is_and_out_of_the_publisher_s_archive(tmp_path, pa
     assert dataset.groups.tolist() == ["train", "train", "test"]
 
 
-@pytest.mark.parametrize("sizes", [(1, 1), (2, 2)])
+@pytest.mark.parametrize("sizes", [(1, 1), (2, 2), (3,), (1, 1, 1)])
 def test_other_numbers_of_rows_are_refused(tmp_path, sizes):
     described = of_text(TEXT, groups=("train", "test"), group_sizes=sizes)
     (tmp_path / "mine").mkdir()
