@@ -41,7 +41,7 @@ class ColumnHistograms:
     [[2, 0], [1, 1]]
     """
 
-    MOST_COLUMNS = 1000  # whose histograms are content: a file has about 200 bytes for each
+    MOST_COLUMNS = 1000  # whose histograms a file keeps, in about 200 bytes each
 
     def __init__(self, low: NDArray, high: NDArray) -> None:
         self._low = low
