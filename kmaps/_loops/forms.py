@@ -52,8 +52,8 @@ class Form(NamedTuple):
     A row has ``*_blocks`` times ``*_lanes`` values (see `vectors`; no blocks: one). Without
     ``first`` or ``origin`` they are zero; with blocks, of which there are then two, the first block
     goes to the beginning and the second one there. A stride that is not zero says that each feature
-    has a table of its own, and how far apart they are. ``scale`` (d,) is a factor on the changes of
-    each feature.
+    has a table of its own, and how far apart they are. ``scale`` holds factors on the changes, one
+    for each feature (``scale_stride`` 1) or one for all of them (0).
     """
 
     size: int
@@ -67,7 +67,8 @@ class Form(NamedTuple):
     rows_lanes: tuple
     rows_blocks: int | None
     origin: np.ndarray | None  # int64
-    scale: np.ndarray | None  # float32
+    scale: np.ndarray  # float32
+    scale_stride: int
 
     @property
     def width(self) -> int:
@@ -171,26 +172,40 @@ def change(rows, i, form, step, weights):
         form.rows_blocks,
         form.origin,
         form.scale,
+        form.scale_stride,
     )
 
 
 @inner()
 def _change(
-    codes, features, begin, stop, step, weights, size, table, stride, lanes, blocks, origin, scale
+    codes,
+    features,
+    begin,
+    stop,
+    step,
+    weights,
+    size,
+    table,
+    stride,
+    lanes,
+    blocks,
+    origin,
+    scale,
+    scale_stride,
 ):
-    form = size, table, stride, lanes, blocks, origin, scale
+    form = size, table, stride, lanes, blocks, origin, scale, scale_stride
     for k in range(begin, stop):
         j = k - begin if features is None else int64(item(features, k))
         _change_by_code(j, int64(item(codes, k)), step, weights, *form)
 
 
 @inner()
-def _change_by_code(j, code, step, weights, size, table, stride, lanes, blocks, origin, scale):
+def _change_by_code(
+    j, code, step, weights, size, table, stride, lanes, blocks, origin, scale, scale_stride
+):
     """Add ``step`` times what a code of feature j stands for to the weights."""
     at = j * size
-    steps = fill(step, lanes)
-    if scale is not None:
-        steps = fill(weights.dtype.type(step * item(scale, j)), lanes)
+    steps = fill(weights.dtype.type(step * item(scale, j * scale_stride)), lanes)
     if blocks is None:
         if origin is not None:
             at += item(origin, code)
@@ -278,12 +293,15 @@ def change_by_codes(of_codes, form, weights):
         form.rows_blocks,
         form.origin,
         form.scale,
+        form.scale_stride,
     )
 
 
 @inner()
-def _change_by_codes(of_codes, weights, size, table, stride, lanes, blocks, origin, scale):
-    form = size, table, stride, lanes, blocks, origin, scale
+def _change_by_codes(
+    of_codes, weights, size, table, stride, lanes, blocks, origin, scale, scale_stride
+):
+    form = size, table, stride, lanes, blocks, origin, scale, scale_stride
     for j in range(of_codes.shape[0]):
         for code in range(of_codes.shape[1]):
             if of_codes[j, code] != 0:

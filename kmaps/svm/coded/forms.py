@@ -136,13 +136,13 @@ def cost(tables: Tables, name: str) -> float:
 def _low_rank(tables: Tables) -> Layout:
     values = tables.values
     size, rows = _rows(values)
-    form = Form(size, *rows, None, *rows, None, _factor(tables))
+    form = Form(size, *rows, None, *rows, None, *_factors(tables))
     return Layout("low-rank", form, _squares(values), tables.scale, values.astype(np.float32))
 
 
 def _full(tables: Tables) -> Layout:
     size, rows = _rows(tables.values @ tables.values.swapaxes(1, 2))
-    form = Form(size, None, 0, (0,), None, None, *rows, None, _factor(tables))
+    form = Form(size, None, 0, (0,), None, None, *rows, None, *_factors(tables))
     values = tables.values  # their weights v make the function values @ v
     return Layout("full", form, _squares(values), tables.scale, None, values, values)
 
@@ -159,7 +159,7 @@ def _local(tables: Tables) -> Layout | None:
     size, change, origin = splines.shape[1], by_values, first
     if local.kernel is not None:
         (size, change), origin = _rows((splines @ local.kernel)[None]), None
-    form = Form(size, *by_values, first, *change, origin, _factor(tables))
+    form = Form(size, *by_values, first, *change, origin, *_factors(tables))
     basis_of_all = splines[None].astype(np.float32)
     features = to_weights = None
     if local.kernel is not None:  # with the kernel R R', the weights R v have the norm of v
@@ -182,7 +182,7 @@ def _two_level(tables: Tables) -> Layout | None:
     basis[:, :lanes] = levels.ends
     np.put_along_axis(basis, begin[:, None] + np.arange(lanes), levels.inside, axis=1)
     rows = table, 0, (0,) * lanes, 2, begin.astype(np.int64)
-    form = Form(size, *rows, *rows, _factor(tables))
+    form = Form(size, *rows, *rows, *_factors(tables))
     return Layout("two-level", form, _squares(tables.values), tables.scale, basis[None])
 
 
@@ -196,8 +196,11 @@ def _rows(values: NDArray) -> tuple[int, _Rows]:
     return lanes * blocks, (flat, stride, (0,) * lanes, None if blocks == 1 else blocks)
 
 
-def _factor(tables: Tables) -> NDArray[np.float32] | None:
-    return None if tables.scale is None else tables.scale.astype(np.float32)
+def _factors(tables: Tables) -> tuple[NDArray[np.float32], int]:
+    """Return the factors on the changes of features, and their stride, as `Form` has them."""
+    if tables.scale is None:
+        return np.ones(1, np.float32), 0
+    return tables.scale.astype(np.float32), 1
 
 
 def _squares(values: NDArray) -> NDArray[np.float64]:

@@ -197,7 +197,6 @@ def is_close(difference: float, square: float, tol: float) -> bool:
 def _square(form: Form, weights: NDArray[np.float32]) -> float:
     """Return the square of the norm in the space of the features."""
     squares = np.sum(np.square(weights, dtype=np.float64).reshape(-1, form.size), axis=1)
-    if form.scale is None:
-        return float(np.sum(squares))
-    used = form.scale > 0
-    return float(np.sum(squares[used] / form.scale[used]))
+    factors = np.broadcast_to(form.scale, squares.shape)
+    used = factors > 0
+    return float(np.sum(squares[used] / factors[used]))
