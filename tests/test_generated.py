@@ -29,6 +29,7 @@ def test_the_schema_is_that_of_the_models(tmp_path):
     check("experiments/schema.json", tmp_path)
 
 
+@pytest.mark.slow  # it judges all runs, and a page of each kind shows such numbers
 def test_the_page_on_all_runs_is_what_they_give(tmp_path):
     generate.write_page_on_all_runs(tmp_path)
     for name in ("README.md", "reported.json"):

@@ -26,27 +26,25 @@ def empty_table(most):
 
 @loop()
 def collect(values, distinct, n_distinct, table):
-    """Add the values (n, m) that are not in ``distinct[:n_distinct]`` to it, until it is full.
+    """Add the values (n,) that are not in ``distinct[:n_distinct]`` to it, until it is full.
 
     ``table`` is `empty_table` at first; a place is a value, or nothing: not a number. Returns the
     new ``n_distinct``.
     """
     mask = uint64(len(table) - 1)
-    for i in range(values.shape[0]):
-        row = values[i]
-        for j in range(len(row)):
-            value = np.float64(row[j]) + 0.0  # minus zero is zero
-            mixed = np.float64(value).view(np.uint64) * uint64(0x9E3779B97F4A7C15)
-            place = mixed >> uint64(50) & mask
-            while table[place] != value:
-                if np.isnan(table[place]):
-                    table[place] = value
-                    distinct[n_distinct] = value
-                    n_distinct += 1
-                    break
-                place = (place + uint64(1)) & mask
-            if n_distinct == len(distinct):
-                return n_distinct
+    for i in range(len(values)):
+        value = values[i] + 0.0  # minus zero is zero
+        mixed = np.float64(value).view(np.uint64) * uint64(0x9E3779B97F4A7C15)
+        place = mixed >> uint64(50) & mask
+        while table[place] != value:
+            if np.isnan(table[place]):
+                table[place] = value
+                distinct[n_distinct] = value
+                n_distinct += 1
+                break
+            place = (place + uint64(1)) & mask
+        if n_distinct == len(distinct):
+            return n_distinct
     return n_distinct
 
 

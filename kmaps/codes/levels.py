@@ -24,6 +24,7 @@ from kmaps.errors import ConfigError, InputError
 from kmaps.matrices import AnyMatrix, read_only, summed
 from kmaps.validation import in_loop_types, refuse_mask
 
+_BLOCK_VALUES = 1 << 13  # searched for distinct ones at a time: most searches end early
 _FEW_COLUMNS = 100  # of very many, the largest, in which a fill value is looked for
 
 
@@ -83,11 +84,17 @@ class Columns:
         X = self._X if j is None else self._X[:, j : j + 1]
         values = np.empty(most + 1)
         table = empty_table(most)
-        stored = X.data[None, :] if issparse(X) else X
-        n_values = collect(stored, values, 0, table)
-        if issparse(X) and X.nnz < X.shape[0] * X.shape[1] and n_values <= most:
-            n_values = collect(np.zeros((1, 1)), values, n_values, table)
-        return None if n_values > most else np.sort(values[:n_values])
+        stored = X.data[:, None] if issparse(X) else X
+        has_implicit_zeros = issparse(X) and X.nnz < X.shape[0] * X.shape[1]
+        n_values = collect(np.zeros(1), values, 0, table) if has_implicit_zeros else 0
+        block_rows = max(1, _BLOCK_VALUES // stored.shape[1])
+        for start in range(0, len(stored), block_rows):
+            # In double precision and in order, so that the loop has one type.
+            block = np.ravel(stored[start : start + block_rows]).astype(np.float64)
+            n_values = collect(block, values, n_values, table)
+            if n_values > most:
+                return None
+        return np.sort(values[:n_values])
 
     def has_zero(self) -> NDArray:
         """Return, for each column, whether one of its values is zero."""
