@@ -120,10 +120,11 @@ def test_what_every_change_may_break_passes_with_the_recipes(changed):
     run_in(source, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", chosen, *files, *NEW_TESTS)
 
 
-@pytest.mark.soak  # make test-recipes: all tests of `make test` once more
+@pytest.mark.soak  # `make test-slow` runs it by itself, since it takes both processors
 def test_all_tests_pass_with_the_recipes(tmp_path):
     with changed_package(tmp_path):
         source = tmp_path / "source"
         run_in(source, "tools/generate.py")
         ignored = "--ignore=tests/test_recipes.py"  # it follows them once more
-        run_in(source, "-m", "pytest", "-q", "-p", "no:cacheprovider", ignored)
+        two = ("-n", "2", "--dist", "worksteal")
+        run_in(source, "-m", "pytest", "-q", "-p", "no:cacheprovider", *two, ignored)

@@ -28,7 +28,7 @@ OF_MAP = {
 
 
 @pytest.mark.parametrize(
-    ("kernel", "dtype"), zip(WIDTH_KERNELS, itertools.cycle([np.float32, np.float64]))
+    ("kernel", "dtype"), [*zip(WIDTH_KERNELS, itertools.cycle([np.float32, np.float64]))]
 )
 def test_it_is_as_liblinear_on_the_map(kernel, dtype):
     samples, of_map = X.astype(dtype), OF_MAP[kernel]

@@ -148,7 +148,7 @@ def cases():
         yield pytest.param(case, name, listed, marks=[pytest.mark.slow] if again else [])
 
 
-@pytest.mark.parametrize(("case", "name", "listed"), cases())
+@pytest.mark.parametrize(("case", "name", "listed"), list(cases()))
 def test_every_form_is_the_same_function(case, name, listed):
     tables = CASES[case]()
     only = {"local": tables.local, "two-level": tables.two_level}
