@@ -128,6 +128,13 @@ def test_sparse_zeros_count_as_values():
         Codebook([[0, 1], [-2, 0]], [0, -2], [1, 0]).to_codes(csr_matrix([[1.0, 0]]), "it")
 
 
+@pytest.mark.parametrize("container", [np.asarray, csr_matrix])
+def test_a_feature_that_is_left_out_is_never_outside(container):
+    book = Codebook([[0, 1, 2], [5, 5, 5]], [0, 5], [2, 5], unweighted=np.array([1]))
+    with pytest.warns(UserWarning, match="1 of 6 values"):
+        book.to_codes(container([[1.0, 5], [3, 5], [1, 6]]), "it")
+
+
 @pytest.mark.parametrize("container", [np.asarray, csr_matrix, csr_array])
 def test_columns_count_what_is_not_stored(container):
     X = np.array([[0, 2, -1.5], [0, 0, 3], [4, 2, 3], [0, 2, 3]])

@@ -35,6 +35,14 @@ def test_sizes_are_quantiles_of_non_zero_values_in_whatever_parts_they_come():
     assert (running.sizes().quantile(0.5) == both.quantile(0.5)).all()
 
 
+def test_different_values_are_noted_in_whatever_parts_they_come():
+    X = np.array([[1.0, 1, 1], [2, 2, 0], [3, 1, 2], [4, 2, 3]])
+    running = RunningColumns(16)
+    running.add(X[:2])
+    running.add(X[2:])
+    assert running.sizes().many_values.tolist() == [True, False, False]
+
+
 def test_only_columns_of_unlike_units_get_levels_of_their_own():
     breast_cancer, wine = load_breast_cancer().data, load_wine().data
     assert 1e5 < ratio(breast_cancer) < 4e5
@@ -44,6 +52,7 @@ def test_only_columns_of_unlike_units_get_levels_of_their_own():
     sparse[::5, :] = 0  # filled in 80 % of the rows: no columns whose size counts
     assert ratio(sparse) is None
     assert ratio(np.c_[breast_cancer[:, 0], np.full(569, 1e-6)]) is None  # constant
+    assert ratio(breast_cancer[:, :1] * [1, 1000]) == pytest.approx(1000, rel=0.2)
     assert Columns(np.ones((2, 1001))).sizes() is None
     wide = np.random.default_rng(0).random((300, 201)) * np.logspace(0, 4, 201)
     with pytest.warns(ColumnNote, match="more than 200"):
@@ -110,6 +119,15 @@ def test_a_value_far_larger_than_its_column_is_said_and_takes_no_levels_of_other
     else:
         assert "level_ranges='own'" in str(caught[0].message)
         assert own.fit(X[:, :6], y).score(X[:, :6], y) > 0.95
+
+
+def test_a_fill_value_is_found_in_a_column_that_is_small_even_with_it():
+    rng = np.random.default_rng(0)
+    X = rng.gamma(20, 1, (300, 150)) * 1e9
+    X[:, 4] /= 1e9
+    X[7, 4] = 1e9
+    with pytest.warns(ColumnNote, match="column 4, of size 1e.09"):
+        choose_training_codebook(Columns(X), 256, "auto")
 
 
 def test_a_fill_value_is_found_in_blocks():

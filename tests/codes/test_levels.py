@@ -99,6 +99,13 @@ def test_blocks_keep_as_many_distinct_values_as_there_may_be():
         assert columns.few(most) is None if kept is None else columns.few(most).tolist() == kept
 
 
+def test_blocks_in_which_no_column_varies_have_the_values_of_all():
+    columns = RunningColumns(4)
+    columns.add(np.array([[5.0, 5]]))
+    columns.add(np.array([[6.0, 5]]))
+    assert columns.few(4).tolist() == [5, 6]
+
+
 def test_levels_of_all_features_or_of_each_are_taken_in_ascending_order():
     for given in ([3.0], [0, 0, 1], np.arange(256), [[0, 1], [2, 2], [-1, 5]]):
         expected = np.atleast_2d(np.array(given, float))

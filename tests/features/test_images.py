@@ -84,6 +84,10 @@ DEEP_FILES = {
         lambda path: path.write_bytes(b"P5 4 3 4095\n" + (WIDE // 16).astype(">u2").tobytes()),
         (WIDE // 16) / 4095,
     ),
+    "real numbers.tif": (
+        lambda path: Image.fromarray(np.float32(WIDE / 16)).save(path, tiffinfo=tags(t341=4095.0)),
+        WIDE / 16 / 4095,
+    ),
     "32 stated.tif": (
         lambda path: Image.fromarray(WIDE.astype(np.int32)).save(path, tiffinfo=tags(t281=65535)),
         GREY,
