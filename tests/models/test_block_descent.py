@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from kmaps import GeneralizedRBFMap, RandomFeatureSVC
 from kmaps._loops.outputs import STRIP, descend_rows, upper_product
 from kmaps.errors import InputError
-from kmaps.models import mapped_rows
+from kmaps.models import block_descent, mapped_rows
 from kmaps.models.block_descent import _creeps
 from tests.oracles import machines
 
@@ -90,6 +90,15 @@ def test_descent_creeps_when_the_passes_that_are_left_take_longer_than_newtons_m
     assert not _creeps([1.0], 1e-4, 0.0)
     assert _creeps([1.0, 1.0, 1.0], 1e-4, 2.5)
     assert not _creeps([1.0, 1.0, 1.0], 1e-4, 3.5)
+
+
+def test_the_gap_is_measured_only_where_its_estimate_is_small(stored, monkeypatch):
+    monkeypatch.setattr(block_descent, "_creeps", lambda *_: False)
+    measure = Mock(side_effect=block_descent._measure)
+    monkeypatch.setattr(block_descent, "_measure", measure)
+    model = RandomFeatureSVC("exp-js", M, C=0.1, sigma=None).fit(X, Y)
+    assert (model.duality_gap_ <= model.tol).all()
+    assert 1 <= measure.call_count < model.n_iter_.max() / 2
 
 
 def test_outputs_in_a_file(stored, monkeypatch):
