@@ -24,10 +24,10 @@ from scipy import sparse
 from kmaps._loops import entries as loops
 from kmaps._loops.gram import exponents
 from kmaps.checks import check_positive, room_for_rows
-from kmaps.errors import ConfigError, InputError
+from kmaps.errors import ColumnNote, ConfigError, InputError
 from kmaps.gram_sums import products_with_itself, sums_of
 from kmaps.kernels import EXP_KERNELS, GRAM_KERNELS, WIDTH_KERNELS, ScalarKernel, check_kernel
-from kmaps.matrices import AnyMatrix
+from kmaps.matrices import AnyMatrix, largest_column
 from kmaps.sample_matrix import SampleMatrix
 from kmaps.thread_pool import for_blocks
 
@@ -41,6 +41,9 @@ _LEAST = 1e-5  # the least part of K(x, x) + K(y, y) that has digits in single p
 
 _FEWEST_ROWS = 20  # among fewer, a row that moves their mean need be no outlier
 _MOVES_MEAN = 0.2  # by which part of the mean D² an outlier moves it
+
+_NEAR_ROWS = 64  # rows whose distances are compared with the rounding of their kernel
+_NEAR = 16 * float(np.finfo(np.float32).eps)  # part of K(x, x) that a smaller D² is lost in
 
 
 def gram(
@@ -83,6 +86,12 @@ def gram(
     InputError, ConfigError
         For data that are not a finite real matrix, of different widths, or too large for float32;
         also for a kernel with a negative eigenvalue on up to 256 of the values.
+
+    Warns
+    -----
+    ColumnNote
+        Where an additive kernel of X alone differs between most rows by less than its rounding,
+        because of a column whose values are far from zero and vary little.
 
     Examples
     --------
@@ -131,6 +140,8 @@ def _named_gram(
     if kernel not in WIDTH_KERNELS:
         if sigma is not None:
             raise ConfigError(f"kernel {kernel!r} has no sigma, only rbf and the exp- kernels do")
+        if columns is None:
+            _warn_of_rounding(rows, base)
         return _GramPairs(rows, columns, base, "kernel").matrix()
     if sigma is None:
         sigma = width_of(_mean_distance(rows, base, 1000, 0))
@@ -143,6 +154,34 @@ def _named_gram(
         r = np.clip(largest / sigma / sigma, _WIDE, np.e * _WIDE)
         least_part = max(float(np.log(r / _WIDE) / r), _LEAST)
     return _GramPairs(rows, columns, base, "exponential", least_part, sigma, quick).matrix()
+
+
+def _warn_of_rounding(rows: SampleMatrix, base: tuple[str, float]) -> None:
+    """Name the column that leaves no digits of the others in an additive kernel's matrix.
+
+    Its values are far from zero and vary little: a constant, say, or a time stamp. D² cancels them,
+    and shows what the matrix has to tell apart.
+    """
+    if len(rows) < _FEWEST_ROWS or rows.largest == 0:
+        return
+    # Scaled, since D² may overflow where K does not.
+    drawn = rows.draw(_NEAR_ROWS, 0).matrix
+    some = SampleMatrix.check(drawn.astype(np.float64) / rows.largest, "X")
+    squared = _GramPairs(some, None, base, "distance").matrix()
+    of_different = squared[squared > 0]
+    size = float(np.median(_own_products(some, base[1])))
+    # Medians, because one far row spoils no other pair.
+    if not len(of_different) or np.median(of_different) >= _NEAR * size:
+        return
+    warnings.warn(
+        ColumnNote(
+            "in the kernel matrix, single precision leaves hardly any digits of the differences "
+            "between rows, because of {}, which is far from zero and varies little: leave it out, "
+            "or subtract its smallest value",
+            [largest_column(some.matrix)],
+        ),
+        stacklevel=4,
+    )
 
 
 def _own_products(

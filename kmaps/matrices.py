@@ -60,6 +60,12 @@ def ratio_of_sizes(X: AnyMatrix) -> float | None:
     return float(magnitudes.max() / magnitudes.min())
 
 
+def largest_column(X: AnyMatrix) -> int:
+    """Return the number of the column with the largest magnitude."""
+    sizes = abs(X).max(axis=0)
+    return int((sizes.toarray().ravel() if issparse(sizes) else sizes).argmax())
+
+
 def summed(X: AnyMatrix) -> AnyMatrix:
     """Return a CSR or CSC matrix without duplicate entries; the caller's is left alone."""
     if not X.has_canonical_format:

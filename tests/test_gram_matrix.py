@@ -1,6 +1,7 @@
 """Kernel matrices against three plain loops, scikit-learn, and their own symmetries."""
 
 import itertools
+import warnings
 from functools import partial
 
 import numpy as np
@@ -9,8 +10,9 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 import kmaps
-from kmaps import gram_sums
+from kmaps import KernelSVC, gram_sums
 from kmaps._loops import entries as loops
+from kmaps.errors import ColumnNote
 from kmaps.gram_matrix import gram, mean_squared_distance, quick_gram, squared_distance
 from kmaps.kernels import GRAM_KERNELS, KERNELS
 from tests.oracles import gram as oracle
@@ -213,3 +215,24 @@ def test_number_of_threads_changes_no_digit(kernel):
     with kmaps.threads(2):
         two = gram(X, kernel=kernel), gram(X, Y, kernel=kernel)
     assert all(np.array_equal(a, b) for a, b in zip(one, two, strict=True))
+
+
+TIMES = 1.7e9 + np.random.default_rng(0).normal(0, 10, 60)
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
+@pytest.mark.parametrize(
+    ("kernel", "column"), [("linear", 1e6), ("chi2", 1e8), ("chi2", TIMES), ("intersection", 1e30)]
+)
+def test_a_column_that_leaves_no_digits_of_the_others_is_named(kernel, column, container):
+    counts = np.random.default_rng(1).poisson(20, (60, 4)).astype(float)
+    spoilt = container(np.insert(counts, 2, column, axis=1))
+    with pytest.warns(ColumnNote, match="because of column 2"):
+        KernelSVC(kernel).fit(spoilt, np.arange(60) % 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        gram(np.insert(counts, 2, 1e3, axis=1), kernel=kernel)
+        gram(np.ones((60, 4)), kernel=kernel)
+        counts[5, 2] = 1e15
+        gram(counts, kernel=kernel)
+        gram(spoilt, kernel="rbf", sigma=10.0)

@@ -6,17 +6,20 @@ but the values between levels. Smooth kernels have few eigenvalues above the rou
 equally spaced levels chi2 has 20, js 17, hellinger one; intersection has 255.
 """
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kmaps.codes.levels import Columns, choose_codebook
-from kmaps.kernels import ScalarKernel
+from kmaps.kernels import ScalarKernel, scalar_kernel
 from kmaps.maps.base import SteppedMap
 from kmaps.maps.parameters import check_exact
 from kmaps.matrices import AnyMatrix
 from kmaps.mercer import eigensystems
+
+_ROUNDING = 1e-14  # part of the largest eigenvalue that has no digits of smaller kernels
 
 
 @dataclass(eq=False, repr=False)
@@ -80,7 +83,22 @@ class ExactMap(SteppedMap):
         codebook = choose_codebook(Columns(X), self.n_levels)
         self.levels_ = codebook.levels
         values, vectors = eigensystems(self.kernel, self.levels_, codebook.counts, self._ranks)
+        self._warn_of_lost(values)
         self._set_steps(codebook, np.multiply(vectors, np.sqrt(values)[:, None], out=vectors))
 
     def _ranks(self, eigenvalues: NDArray) -> NDArray:
         return (eigenvalues > self.tol * eigenvalues[:, :1]).sum(axis=1)
+
+    def _warn_of_lost(self, eigenvalues: NDArray) -> None:
+        """Say that levels next to a far larger one have no outputs."""
+        k = scalar_kernel(self.kernel)
+        diagonals = np.asarray(k(self.levels_, self.levels_), float)
+        lost = (diagonals > 0) & (diagonals <= _ROUNDING * eigenvalues[:, :1])
+        if not lost.any():
+            return
+        largest = np.abs(self.levels_).max()
+        warnings.warn(
+            f"levels up to {np.abs(self.levels_[lost]).max():.3g} become the same, next to the "
+            f"level {largest:.3g}: is it a fill value? Replace it, or leave its row or column out",
+            stacklevel=4,
+        )

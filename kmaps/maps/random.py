@@ -1,5 +1,6 @@
 """Maps made of random projections of the whole sample, not additive over the features."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Self
@@ -14,10 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 from kmaps._loops import project as loops
 from kmaps.array_api import as_numpy, is_foreign, like
 from kmaps.checks import refuse_negative, room_for_rows
+from kmaps.errors import ColumnNote
 from kmaps.estimators import ClassNamePrefixFeaturesOutMixin
 from kmaps.maps.capabilities import FeatureMap
 from kmaps.maps.parameters import Output, check_sign_cauchy
-from kmaps.matrices import AnyMatrix, float_type, summed
+from kmaps.matrices import AnyMatrix, float_type, largest_column, summed
 from kmaps.progress import ProgressReporter
 from kmaps.thread_pool import for_blocks
 from kmaps.validation import validate_data
@@ -26,6 +28,9 @@ _BLOCK_VALUES = 1 << 23  # values of the projection matrix held at once
 _WIDEST = 1 << 10  # projections at once
 _SUMS = 1 << 16  # projections of samples at a time in one thread
 _PART_VALUES = 1 << 16  # values of the matrix that a thread makes at once
+_FEWEST_ROWS = 20  # fewer may well be alike
+_COMPARED_ROWS = 100
+_SAME = 0.98  # of the projections, that have one sign in all of these rows, or more
 
 
 @dataclass(eq=False, repr=False)
@@ -131,6 +136,7 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
             out[rows, 2 * first + 1 : 2 * last : 2] = ~positive * unit
 
         self._project(X, onehot if self.output == "onehot" else signs)
+        _warn_of_same(X, out)
         return out
 
     def to_codes(self, X: ArrayLike) -> NDArray:
@@ -153,6 +159,7 @@ class SignCauchyMap(ClassNamePrefixFeaturesOutMixin, FeatureMap):
             codes[rows, first // 8 : -(-last // 8)] = np.packbits(positive, axis=1)
 
         self._project(X, pack)
+        _warn_of_same(X, codes)
         return codes
 
     def add_to_graph(self, graph: Any, x: Any) -> Any:
@@ -242,3 +249,25 @@ def _signs(X: AnyMatrix, rows: slice, directions: NDArray) -> NDArray:
     positive = np.empty((X.shape[0], directions.shape[1]), np.bool_)
     loops.signs(X.data, X.indices, X.indptr, directions, positive)
     return positive
+
+
+def _warn_of_same(X: AnyMatrix, signs: NDArray) -> None:
+    """Name the column that gives nearly all projections one sign, whatever the others hold."""
+    n = len(signs)
+    if n < _FEWEST_ROWS:
+        return
+    places = np.linspace(0, n - 1, min(n, _COMPARED_ROWS)).astype(int)
+    compared = signs[places]
+    if (compared == compared[0]).all(axis=0).mean() < _SAME:
+        return
+    rows = X[places]
+    if (rows.max(axis=0) != rows.min(axis=0)).sum() == 0:
+        return
+    warnings.warn(
+        ColumnNote(
+            "nearly all projections have one sign in all rows, because of {}: leave it out, or "
+            "scale it to the size of the others",
+            [largest_column(rows)],
+        ),
+        stacklevel=4,  # scikit-learn wraps `transform`
+    )

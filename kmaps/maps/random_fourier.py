@@ -1,6 +1,7 @@
 """Random Fourier features: a Gaussian kernel as cosines and sines of random frequencies."""
 
 import copy
+import warnings
 from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cache
@@ -28,6 +29,7 @@ from kmaps.validation import validate_data
 
 _BLOCK_VALUES = 1 << 22  # turns, or encoded values, of the rows that a thread takes at once
 _FEWEST_ROWS = 32  # with fewer rows, starting a matrix product takes too long
+_LEAST_BITS = 4  # of the fraction of a turn
 
 
 class RandomFeatures(FeatureMap):
@@ -99,21 +101,32 @@ class RandomFeatures(FeatureMap):
         dtype = float_type(X)
         out = room_for_rows(X.shape[0], self.n_outputs_, dtype)
         unit = dtype(self.n_frequencies**-0.5)
+        coarse = False
         for first, last, project in self._frequencies.blocks(dtype):
             columns = slice(2 * first, 2 * last)
 
             def fill(
                 top: int, bottom: int, project: drawn.Projector = project, columns: slice = columns
-            ) -> bool:
+            ) -> tuple[bool, bool]:
                 turns = project(self._embed(X[top:bottom]))
-                return loops.cos_sin(turns, unit, out[top:bottom, columns])
+                # Before the loop, since a fraction may take a turn's place.
+                is_coarse = _is_coarse(turns)
+                return loops.cos_sin(turns, unit, out[top:bottom, columns]), is_coarse
 
             rows = _BLOCK_VALUES // max(last - first, self._n_embedded)
             # One thread of BLAS for each of ours: more threads slow each other down.
             with _pools().limit(limits=1, user_api="blas"):
-                overflow = any(for_blocks(fill, X.shape[0], max(_FEWEST_ROWS, rows)))
-            if overflow:
+                filled = for_blocks(fill, X.shape[0], max(_FEWEST_ROWS, rows))
+            if any(overflow for overflow, _ in filled):
                 raise drawn.too_large(self.sigma_)
+            coarse |= any(is_coarse for _, is_coarse in filled)
+        if coarse:
+            warnings.warn(
+                f"most rows are so far from zero for sigma={self.sigma_:.3g} that {dtype.__name__} "
+                "has no digits of their phases: subtract from each column its smallest value, or "
+                "leave constant columns out",
+                stacklevel=3,  # scikit-learn wraps `transform`
+            )
         return out
 
     def _transform_foreign(self, X: Any) -> Any:
@@ -364,6 +377,16 @@ class RandomFourierMap(RandomFeatures):
 
     def _mean_distance(self, X: Any) -> float:
         return mean_squared_distance(X, kernel="rbf")
+
+
+def _is_coarse(turns: NDArray) -> bool:
+    """Return whether most turns are so many that hardly any digits of their fractions are there.
+
+    A row far from all others may have such turns: it is like no other row in any case.
+    """
+    rows = turns[:: max(1, len(turns) // _FEWEST_ROWS)]
+    most = 2.0 ** (np.finfo(turns.dtype).nmant - _LEAST_BITS)
+    return bool(np.median(np.abs(rows)) > most)
 
 
 @cache

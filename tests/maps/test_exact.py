@@ -1,5 +1,7 @@
 """The exact map: nothing approximated on the levels."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -46,3 +48,14 @@ def test_other_values_go_to_the_nearest_level():
     np.testing.assert_array_equal(feature_map.transform([[0.15], [0.65], [0.75]]), Z)
     with pytest.warns(UserWarning, match="1 of 2 values lie outside the range that ExactMap"):
         np.testing.assert_array_equal(feature_map.transform([[1.5], [1.0]])[0], Z[2])
+
+
+def test_levels_that_a_fill_value_takes_the_outputs_of_are_said():
+    filled = BYTES[:, :2].astype(float)
+    filled[7, 1] = 1e30
+    with pytest.warns(UserWarning, match=r"become the same, next to the level 1e\+30"):
+        assert abs(ExactMap().fit(filled).transform(filled)[0]).max() < 0.01
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        filled[7, 1] = 1e9
+        ExactMap(tol=0.01).fit(filled)

@@ -1,5 +1,7 @@
 """Signs of Cauchy projections against collision probabilities, known exactly or by the formula."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.integrate import quad
@@ -7,6 +9,7 @@ from scipy.sparse import csr_array, csr_matrix
 from scipy.stats import cauchy, kstest
 
 from kmaps import gram, threads
+from kmaps.errors import ColumnNote
 from kmaps.maps import SignCauchyMap, random
 
 
@@ -99,3 +102,18 @@ def test_codes_and_onehot_are_the_signs(X, m):
 def test_a_row_of_zeros_counts_as_positive():
     for X in (np.zeros((2, 3)), csr_matrix((2, 3))):
         assert (SignCauchyMap(8).fit_transform(X) > 0).all()
+
+
+@pytest.mark.parametrize("container", [np.asarray, csr_matrix], ids=["dense", "csr"])
+def test_a_column_that_decides_all_signs_is_named(container):
+    histograms = np.random.default_rng(0).gamma(1, 1, (60, 5))
+    spoilt = np.insert(histograms, 2, 1e6, axis=1)
+    feature_map = SignCauchyMap(200).fit(container(spoilt))
+    for turned in (feature_map.transform, feature_map.to_codes):
+        with pytest.warns(ColumnNote, match="because of column 2"):
+            turned(container(spoilt))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        SignCauchyMap(200).fit_transform(histograms)
+        SignCauchyMap(200).fit_transform(np.ones((60, 5)))
+        feature_map.transform(spoilt[:3])

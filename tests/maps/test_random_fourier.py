@@ -2,6 +2,7 @@
 
 import pickle
 import tracemalloc
+import warnings
 
 import numpy as np
 import pytest
@@ -176,3 +177,16 @@ def test_overflow_is_refused(structure, dtype):
 def test_bad_frequencies_are_named(frequencies, message, X):
     with pytest.raises(InputError, match=message):
         RandomFourierMap(5).fit(X).keep(frequencies)
+
+
+@pytest.mark.parametrize("structure", STRUCTURES)
+def test_phases_without_digits_are_said(X, structure):
+    far = np.insert(X, 3, 1e30, axis=1)
+    feature_map = RandomFourierMap(32, structure=structure).fit(far)
+    with pytest.warns(UserWarning, match="no digits of their phases"):
+        feature_map.transform(far)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        far[:, 3] = 1e6
+        far[9, 3] = 1e30  # one row that is like no other
+        feature_map.transform(far)
