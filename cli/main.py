@@ -171,17 +171,27 @@ def _faults_of_the_system() -> Iterator[None]:
         raise click.exceptions.Exit(BROKEN_PIPE) from None
     except OSError as error:
         # Users can fix these errors, such as a full disk or a missing permission.
-        place = f"{error.filename}: " if error.filename else ""
-        reason = error.strerror or str(error)
+        is_printing = not error.filename and _stdout_fails()
+        place = error.filename or ("standard output" if is_printing else "")
+        reason = f"{place}: {error.strerror or error}".removeprefix(": ")
         if error.errno == errno.EBADF and not error.filename:
             reason = "standard output is closed: send it to a file, or to /dev/null"
         if not error.filename:  # it may be an error of standard output
             _drop_stdout()
-        say(f"error: {one_line(place + reason)}", err=True)
+        say(f"error: {one_line(reason)}", err=True)
         raise click.exceptions.Exit(KmapsError.exit_code) from None
     except MemoryError as error:
         say(f"error: {str(error) or 'out of memory'}", err=True)
         raise click.exceptions.Exit(KmapsError.exit_code) from None
+
+
+def _stdout_fails() -> bool:
+    """Return whether printed text cannot be written, as on a full disk."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        return True
+    return False
 
 
 def _drop_stdout() -> None:

@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 CLOSED = "error: standard output is closed: send it to a file, or to /dev/null\n"
-FULL = "error: No space left on device\n"
+FULL = "error: standard output: No space left on device\n"
 
 
 def failing(error: BaseException) -> click.Command:

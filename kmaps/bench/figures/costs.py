@@ -20,8 +20,8 @@ TITLES = {  # titles of axes are shorter or plainer than in tables
     "storage": "stored training set, tables and model, MB",
 }
 
-BUSY_NOTE = "‡ other work ran meanwhile"
-LEFT_OUT_NOTE = "Times are left out: other work ran meanwhile."
+BUSY_NOTE = "‡ other work ran meanwhile, or may have"
+LEFT_OUT_NOTE = "Times are left out: other work ran meanwhile, or may have."
 
 _SIZE = 7.0
 _ROW = 0.17  # inches for the name of a row

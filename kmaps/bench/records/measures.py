@@ -17,6 +17,7 @@ _HEADINGS = {
     "fit + encode + convert + train at one C for all, s": "training at one C, s",
     "stored training set + tables + model, MB": "stored, MB",
     "peak memory, MB": "memory, MB",
+    "conversion to the solver's own structures, part of the time, s": "conversion, s",
 }
 
 

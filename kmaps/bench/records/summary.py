@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from statistics import fmean, stdev
 from typing import Any
 
@@ -13,7 +13,7 @@ from kmaps.bench.records.lines import is_redrawn
 from kmaps.bench.records.measures import MEASURES, Measure, check_measures
 from kmaps.bench.records.names import short_labels
 from kmaps.bench.records.row import REFERENCES, Row
-from kmaps.bench.records.times import CONDITIONS, is_beside_others, is_busy, timed
+from kmaps.bench.records.times import CONDITIONS, doubtful_splits, is_busy, ran_alone, timed
 from kmaps.errors import NothingMeasured
 from kmaps.kernels import EXP_KERNELS, KERNELS
 
@@ -59,8 +59,9 @@ def summarize(records: Iterable[Record], measures: Sequence[str]) -> list[Line]:
     for cell in cells:
         groups.setdefault(_line_of(cell), []).append(cell)
     ordered = sorted(groups.values(), key=_order)
+    doubtful = doubtful_splits(cells)
     lines = [
-        _identity(group[0], labels) | _statistics(group, name)
+        _identity(group[0], labels) | _statistics(group, name, doubtful)
         for group in ordered
         for name in measures
     ]
@@ -87,7 +88,9 @@ def _identity(record: Record, labels: Mapping[str, str]) -> dict[str, Any]:
     return {**columns, **row.columns, **as_text, "label": labels[row.identity]}
 
 
-def _statistics(group: Sequence[Record], name: str) -> dict[str, Any]:
+def _statistics(
+    group: Sequence[Record], name: str, doubtful: Collection[int | None]
+) -> dict[str, Any]:
     ok = [MEASURES[name].value(record) for record in group if record["status"] == "ok"]
     values = [value for value in ok if value is not None]
     drawn = any(record["draw"] is not None for record in group)
@@ -110,17 +113,24 @@ def _statistics(group: Sequence[Record], name: str) -> dict[str, Any]:
         "failed": sum(record["status"] != "ok" for record in group),
         "over": over,
         "form": ", ".join(sorted(forms)),
-        **_repeated(group, MEASURES[name]),
+        **_repeated(group, MEASURES[name], doubtful),
         **{warning: warning in warnings for warning in WARNED},
     }
 
 
-def _repeated(group: Sequence[Record], measure: Measure) -> dict[str, Any]:
-    """Return the statistics of repeated measurements, empty where there are none."""
+def _repeated(
+    group: Sequence[Record], measure: Measure, doubtful: Collection[int | None]
+) -> dict[str, Any]:
+    """Return the statistics of repeated measurements, empty where there are none.
+
+    Times that were taken once are busy where pages leave them out: in doubtful splits too.
+    """
     repeats = [measure.repeats(record) for record in group]
     values = [value for of_record in repeats for value in of_record]
     if not values:
-        busy = measure.unit == "s" and any(map(is_beside_others, group))
+        busy = measure.unit == "s" and any(
+            not ran_alone(record) or record["split"] in doubtful for record in group
+        )
         return dict.fromkeys(REPEATED) | {"repeats": 0, "unlike": False, "busy": busy}
     lines = [line for record in group for line in measure.lines(record)]
     q1, middle, q3 = np.quantile(values, (0.25, 0.5, 0.75)).tolist()

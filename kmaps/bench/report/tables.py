@@ -33,7 +33,7 @@ UNLIKE = "†"
 BUSY = "‡"
 MARKS = {
     "unlike": f"{UNLIKE} not comparable: other computers or numbers of threads",
-    "busy": f"{BUSY} other work ran meanwhile",
+    "busy": f"{BUSY} other work ran meanwhile, or may have",
 }
 SIGNS = {"stopped": "¶", "clamped": "§", "skipped": "¤"}
 """The sign of what records warn of; accuracies and errors of kernels bear it."""

@@ -6,6 +6,7 @@ import json
 import pandas as pd
 import pytest
 
+from kmaps.bench.records.times import without_doubtful_times
 from kmaps.bench.report.tables import render
 from tests.bench.sample_records import again, record
 
@@ -95,6 +96,24 @@ def test_times_that_do_not_compare_are_never_the_best():
     assert lines_of(show([busy, idle], "text", "train"))["ANNFM"] == ["9.00*"]
 
 
+@pytest.mark.parametrize(
+    ("load", "marked"),
+    [
+        ({"other_cpus": 0.0}, False),
+        ({"other_cpus": 0.5}, True),
+        # A cell of less than half a second: the load average counts.
+        ({"other_cpus": None, "load_before": 4.0, "cores": 2}, True),
+        ({"other_cpus": None, "load_before": 0.5, "cores": 2}, False),
+    ],
+)
+def test_times_are_marked_where_pages_leave_them_out(load, marked):
+    cells = [record("exact", train_s=1.0, **load), record("anchor", train_s=2.0)]
+    assert all(cell["train_s"] is None for cell in without_doubtful_times(cells)) == marked
+    rows = lines_of(show(cells, "text", "train"))
+    assert ["‡" in rows[name][0] for name in ("exact", "ANNFM")] == [marked, marked]
+    assert ("*" in "".join(rows["exact"])) != marked
+
+
 def test_uneven_and_failed_splits_show_and_are_never_the_best():
     failed = {"status": "failed", "accuracy": None}
     cells = [
@@ -146,7 +165,7 @@ def test_times_of_unlike_machines_and_of_a_busy_one_are_marked():
     assert "† not comparable: other computers or numbers of threads." in text
     busy = show(made([[1.0, 2.0]], other_cpus=0.7, stolen_cpus=0.0), "text", "train")
     assert lines_of(busy)["exact"] == ["1.50 (1.25–1.75) ‡"]
-    assert "‡ other work ran meanwhile." in busy
+    assert "‡ other work ran meanwhile" in busy
     idle = show(made([[1.0, 2.0]]), "text", "train")
     assert not {"†", "‡"} & set(idle)
     assert r"$\ddagger$" in show(made([[1.0]], busy="so"), "latex", "train")
