@@ -52,6 +52,8 @@ class CsvReader(TextReader):
             )
         self._separator = tables.find_separator(texts)
         self._note(tables.separator_note(self._separator))
+        if tables.has_open_quote(texts[0], self._separator):
+            raise self._refuse(tables.OPEN_QUOTE, beginning[0][0])
         rows = [tables.split_fields(text, self._separator) for text in texts]
         first_number, first = beginning[0][0], rows[0]
         titled, note = tables.has_header(
@@ -146,7 +148,10 @@ class CsvReader(TextReader):
             place: [] for place in (*self._texts.values(), *self._index_places)
         }
         for row, (number, line) in enumerate(zip(numbers, lines, strict=True)):
-            fields = tables.split_fields(_decoded(line), self._separator)
+            text = _decoded(line)
+            if tables.has_open_quote(text, self._separator):
+                raise self._refuse(tables.OPEN_QUOTE, number)
+            fields = tables.split_fields(text, self._separator)
             if len(fields) != self._width:
                 raise self._refuse(
                     f"has {len(fields)} columns, the first line has {self._width}", number

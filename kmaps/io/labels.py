@@ -12,7 +12,15 @@ from kmaps.errors import InputError, one_line, printable, suggest
 from kmaps.io.atomic import check_source, read_text
 from kmaps.io.content import check_content
 from kmaps.io.reader import read_header
-from kmaps.io.tables import BLANKS, find_separator, is_number, separator_hint, split_fields
+from kmaps.io.tables import (
+    BLANKS,
+    OPEN_QUOTE,
+    find_separator,
+    has_open_quote,
+    is_number,
+    separator_hint,
+    split_fields,
+)
 
 NOT_DECODED = "\ufffd"
 """The character that stands for bytes that are no text in UTF-8."""
@@ -157,6 +165,9 @@ def _rows(path: str | Path, *, blanks: bool = True) -> list[tuple[int, list[str]
     """
     lines = _lines(path)
     separator = find_separator([line for _, line in lines[:_FIRST_LINES]], blanks=blanks)
+    for number, line in lines:
+        if has_open_quote(line, separator):
+            raise InputError(f"{path}:{number}: {OPEN_QUOTE}")
     return [(number, split_fields(line, separator)) for number, line in lines]
 
 

@@ -23,14 +23,33 @@ _FEW_COLUMNS = 4  # below, a first line of 0, 1, … may be a row by chance
 
 def split_fields(line: str, separator: str = ",") -> list[str]:
     """Return the fields of a line, without quotes and blanks around."""
-    text = line.strip(BLANKS) if separator == " " else line.strip("\r\n")
-    lines = iter([text, ""])
     try:
-        fields = next(csv.reader(lines, delimiter=separator, skipinitialspace=True), [])
-        closed = next(lines, None) is not None  # otherwise csv looked for the end of a quote
+        fields, closed = _parsed(line, separator)
     except csv.Error:  # a field longer than csv's limit, or with a line end
         closed = False
     return [field.strip(BLANKS) for field in (fields if closed else line.split(separator))]
+
+
+def _parsed(line: str, separator: str) -> tuple[list[str], bool]:
+    """Return the fields of a line, and whether its quotation marks are closed there."""
+    text = line.strip(BLANKS) if separator == " " else line.strip("\r\n")
+    lines = iter([text, ""])
+    fields = next(csv.reader(lines, delimiter=separator, skipinitialspace=True), [])
+    return fields, next(lines, None) is not None  # otherwise csv looked for the end of a quote
+
+
+OPEN_QUOTE = (
+    "a field in quotation marks does not end on its line; a row is one line: replace line breaks "
+    "within fields, as by a blank"
+)
+
+
+def has_open_quote(line: str, separator: str = ",") -> bool:
+    """Return whether a field in quotation marks does not end on its line."""
+    try:
+        return '"' in line and not _parsed(line, separator)[1]
+    except csv.Error:
+        return False
 
 
 def is_number(text: str) -> bool:

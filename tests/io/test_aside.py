@@ -83,6 +83,7 @@ def test_columns_of_text(table):
         "a,b\n": "expected a header and one row per line",
         "a,b\n1,2\n3\n": "t.csv:3: column 'b' is ''",
         "a,c\n1,2\n": "its header has no column 'b'",
+        'a,b\n1,"2\n3"\n': "t.csv:2: a field in quotation marks does not end",
     }.items():
         table.write_text(text)
         with pytest.raises(InputError, match=message):

@@ -18,6 +18,9 @@ BAD = {
         b"True,False\n1,2\n": "a.csv:1: column 1: 'True' is not a number",
         b"h\xf6he,b\n1,2\n": "a.csv:1: its header is not text in UTF-8; save the file",
         b"1.5,2\n3,True\n": "a.csv:2: column 2: 'True' is not a number",
+        # Each of its lines alone is a row.
+        b'a,b,c\n1,2,3\n1,2,"3\n1,2,3"\n': "a.csv:3: a field in quotation marks does not end",
+        b'a,"b\nb"\n1,2\n': "a.csv:1: a field in quotation marks does not end",
         b"1.5,2\n" + b"3," * 2**23 + b"4\n": "a.csv:2: has more than 16,777,216 bytes",
     },
     "a.svm": {
