@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
+from sklearn.base import clone
 
 from kmaps.gram_matrix import gram
 from kmaps.io import LabelledRows, open_reader
 from kmaps.kernels import KERNELS
-from kmaps.maps import MAPS, HomogeneousMap
+from kmaps.maps import MAPS, HomogeneousMap, IntersectionMap, SplineMap
 from kmaps.matrices import AnyMatrix
 from kmaps.models.landmark_svc import LandmarkSVC
 from kmaps.models.random_features import RandomFeatureSVC
@@ -61,17 +62,20 @@ def _steps() -> Iterator[Callable[[], object]]:
                 _fit_and_predict, CodedSVC(max_iter=2), samples, np.arange(60) % n_classes
             )
     yield from _steps_on_tables()
+    yield from _steps_of_recommend()
 
 
 def _steps_on_tables() -> Iterator[Callable[[], object]]:
     """Yield what commands do: models of the rows of files, in double precision, of real values,
-    of columns with levels of their own, and of classes that overlap, which Newton's method ends."""
+    of columns with levels of their own, of values that are all levels, and of classes that overlap,
+    which Newton's method ends."""
     rng = np.random.default_rng(0)
     counts = rng.integers(0, 17, (400, 12)).astype(np.float64)
     real = rng.random((400, 12))
     unlike = real * 10.0 ** (np.arange(12) % 5)
-    for X in (counts, real, unlike):
-        noisy = X[:, 0] / X[:, 0].max() + rng.random(400)
+    few_values = real[:40, :4]
+    for X in (counts, real, unlike, few_values):
+        noisy = X[:, 0] / X[:, 0].max() + rng.random(len(X))
         for n_classes in (2, 3):
             y = np.digitize(noisy, np.quantile(noisy, np.arange(1, n_classes) / n_classes))
             for loss in ("hinge", "squared_hinge"):
@@ -79,6 +83,30 @@ def _steps_on_tables() -> Iterator[Callable[[], object]]:
         yield partial(_of_file, CodedSVR(), X, noisy)
         for order in (1, 3):
             yield partial(_of_file, CodedSVC(HomogeneousMap(order=order)), X, noisy > 1)
+
+
+def _steps_of_recommend() -> Iterator[Callable[[], object]]:
+    """Yield what `kmaps recommend` measures: models in single precision, with its loss."""
+    rng = np.random.default_rng(0)
+    counts = rng.integers(0, 17, (400, 12)).astype(np.float32)
+    real = rng.random((400, 12), np.float32)
+    unlike = (real * 10.0 ** (np.arange(12) % 5)).astype(np.float32)
+    few_values = real[:40, :4]
+    models: tuple[Any, ...] = (
+        CodedSVC(loss="squared_hinge"),
+        CodedSVC(HomogeneousMap(), loss="squared_hinge"),
+        CodedSVC(SplineMap(), loss="squared_hinge"),
+        CodedSVC(IntersectionMap(n_bins=1), loss="squared_hinge"),
+        KernelSVC("exp-chi2"),
+        LandmarkSVC("rbf", 16, loss="squared_hinge", sigma=None),
+        RandomFeatureSVC("exp-chi2", 16, structure="fastfood", loss="squared_hinge", sigma=None),
+    )
+    for X in (counts, unlike, few_values):
+        for n_classes in (2, 3):
+            noisy = X[:, 0] / X[:, 0].max() + rng.random(len(X))
+            y = np.digitize(noisy, np.quantile(noisy, np.arange(1, n_classes) / n_classes))
+            for model in models:
+                yield partial(_fit_and_predict, clone(model), X, y)
 
 
 def _of_file(model: Any, X: np.ndarray, y: np.ndarray) -> None:

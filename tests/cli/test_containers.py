@@ -72,6 +72,14 @@ def container():
 
 
 TRAIN = ["train", "X.npy", "m.npz", "--labels", "y.npy", "--force"]
+COMMANDS = (
+    TRAIN,
+    ["predict", "m.npz", "X.npy", "p.csv", "--scores"],
+    ["evaluate", "m.npz", "X.npy", "--labels", "y.npy"],
+    ["info", "m.npz"],
+    ["explain", "m.npz"],
+    ["warmup"],
+)
 LOOP = """
 import numpy as np
 from kmaps._loops.forms import sum_in_order
@@ -110,6 +118,13 @@ def test_the_recipe_of_the_page(container):
             assert done.returncode == 0, done.stderr
             commands += 1
     assert (user, commands) == ("nobody", 2)
-    for arguments in (TRAIN, ["info", "m.npz"], ["explain", "m.npz"]):
+    # What root compiled while the image was built is all that commands of nobody need.
+    in_image = {path.name for path in (container.folder / "site").rglob("*.nb[ic]")}
+    for arguments in COMMANDS:
         done = container.run(arguments)
         assert done.returncode == 0, done.stderr
+        assert "compiling" not in done.stderr, arguments
+    [cache] = (container.folder / "tmp").glob("kmaps-numba-*")
+    copied = {path.name for path in cache.rglob("*.nb[ic]")}
+    assert copied
+    assert copied <= in_image

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
+from kmaps._loops.codes import collect
 from kmaps.codes.levels import (
     Columns,
     RunningColumns,
@@ -22,6 +23,17 @@ def test_few_values_are_the_levels_of_all_features():
     X = np.random.default_rng(1).integers(0, 256, (500, 6)) / 255
     np.testing.assert_array_equal(levels(X), np.unique(X)[None, :])
     np.testing.assert_array_equal(levels(csr_matrix(X)), np.unique(X)[None, :])
+
+
+def test_values_in_any_order_in_memory_compile_no_loop_more():
+    X = np.random.default_rng(2).integers(0, 9, (50, 4)).astype(float)
+    frozen = X.copy()
+    frozen.flags.writeable = False
+    Columns(X).few(20)
+    compiled = len(collect.signatures)
+    for rows in (np.asfortranarray(X), frozen, csr_matrix(X)):
+        np.testing.assert_array_equal(Columns(rows).few(20), np.unique(X))
+    assert len(collect.signatures) == compiled
 
 
 def test_quantiles_spend_no_second_level_on_a_frequent_value():
