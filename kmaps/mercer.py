@@ -55,7 +55,7 @@ class TableKernel:
     array([0.5, 0. ])
     """
 
-    def __init__(self, points: ArrayLike, values: ArrayLike):
+    def __init__(self, points: "ArrayLike", values: "ArrayLike"):
         try:
             self.points = np.array(points, float)
             self.values = np.array(values, float)

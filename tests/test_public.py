@@ -1,5 +1,6 @@
 """The public names: docstrings that say when to use which, types, and no masked arrays."""
 
+import inspect
 import os
 import subprocess
 import sys
@@ -41,6 +42,13 @@ REVEALED = [
 def test_every_name_that_type_checkers_see_is_there():
     assert len(NAMES) > 30
     assert all(hasattr(kmaps, name) for name in NAMES)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if isinstance(getattr(kmaps, name), type)])
+def test_help_begins_with_no_private_types(name):
+    signature = str(inspect.signature(getattr(kmaps, name)))
+    assert "numpy._typing" not in signature
+    assert "_ScalarT" not in signature.partition(",")[0]
 
 
 @pytest.mark.slow

@@ -43,7 +43,7 @@ class LookupTable:
     32
     """
 
-    def __init__(self, values: ArrayLike):
+    def __init__(self, values: "ArrayLike"):
         values = np.asarray(values)
         dtype = np.float32 if values.dtype == np.float32 else np.float64
         values = np.ascontiguousarray(values[None] if values.ndim == 2 else values, dtype)

@@ -189,7 +189,7 @@ class CodedSVCCV(ProbabilisticClassifier):
     (True, True)
     """
 
-    map: Tabulated | ScalarKernel | str = "chi2"
+    map: "Tabulated | ScalarKernel | str" = "chi2"
     C: Any = rules.PATH  # the name of a rule, or values
     _: KW_ONLY
     cv: int = 3
@@ -206,7 +206,7 @@ class CodedSVCCV(ProbabilisticClassifier):
     probability: str | bool | None = None
     random_state: int | np.random.RandomState | None = 0
     form: str = "auto"
-    levels: ArrayLike | None = None
+    levels: "ArrayLike | None" = None
     level_ranges: str = "auto"
     smooth: float = 0.0
     verbose: int = 0

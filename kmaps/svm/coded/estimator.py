@@ -87,7 +87,7 @@ class CodedEstimator(Learner):
         Whether features share their levels or have levels of their own.
     """
 
-    map: Tabulated | ScalarKernel | str = "chi2"
+    map: "Tabulated | ScalarKernel | str" = "chi2"
     _: KW_ONLY
     n_levels: int = MAX_LEVELS
     bias: float = 1.0
@@ -96,7 +96,7 @@ class CodedEstimator(Learner):
     warm_start: bool = False
     random_state: int | np.random.RandomState | None = 0
     form: str = "auto"
-    levels: ArrayLike | None = None
+    levels: "ArrayLike | None" = None
     level_ranges: str = "auto"
     smooth: float = field(default=0.0, init=False)  # the price of curvature
     n_blocks: int | str = field(default=1, init=False)  # blocks per problem
