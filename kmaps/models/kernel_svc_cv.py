@@ -77,6 +77,7 @@ class KernelSVCCV(KernelSVC):
         parameters = self.get_params(deep=False)
         X, labels = self._check_training(X, y, sample_weight)
         kept, classes = counting(X, labels), self.classes_[labels.codes]
+        self._check_memory(len(classes))  # before the choice, which takes seconds
         self.timings_: dict[str, float] = {}
         model = KernelSVC(**parameters)
         choose = partial(choose_width, model, sample_weight=labels.weights)

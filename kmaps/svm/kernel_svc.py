@@ -200,7 +200,7 @@ class KernelSVC(ProbabilisticClassifier):
             X, labels = self._check_training(X, y, sample_weight)
             if not self._precomputed:
                 X = counting(X, labels)
-                check_memory(X.shape[0], NODE.itemsize if self.solver == "libsvm" else 0)
+                self._check_memory(X.shape[0])
             matrix = X if self._precomputed else self._timed("gram_s", self._training_gram, X)
             rows = self._timed("convert_s", self.prepare_rows, matrix)
             self.gram_bytes_ = 0 if self._precomputed else matrix.nbytes
@@ -218,6 +218,10 @@ class KernelSVC(ProbabilisticClassifier):
         self.support_ = labels.places[support]
         self._count_bytes()
         return self
+
+    def _check_memory(self, n_samples: int) -> None:
+        """Refuse more samples than the memory holds a Gram matrix of."""
+        check_memory(n_samples, NODE.itemsize if self.solver == "libsvm" else 0)
 
     def c_binds(self) -> bool:
         """Return whether a coefficient of the fitted model may be as large as C allows.

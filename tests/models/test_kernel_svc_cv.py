@@ -5,7 +5,7 @@ import pytest
 from contract import TO_A_TOLERANCE, contract
 
 from kmaps import KernelSVC, KernelSVCCV, load_model
-from kmaps.errors import ConfigError
+from kmaps.errors import ConfigError, InputError
 from kmaps.models import choose_width
 
 RNG = np.random.default_rng(0)
@@ -34,6 +34,13 @@ def test_it_is_the_choice_and_the_model_with_it(given, tmp_path):
     loaded = load_model(tmp_path / "m.npz")
     assert (type(loaded), loaded.C, loaded.sigma) == (KernelSVC, found.C, found.sigma)
     np.testing.assert_array_equal(loaded.predict_proba(X), model.predict_proba(X))
+
+
+def test_more_samples_than_memory_holds_are_refused_before_the_choice(monkeypatch):
+    monkeypatch.setattr("kmaps.models.kernel_svc_cv.choose_width", None)
+    many = np.zeros((5_000_000, 1), np.float32)
+    with pytest.raises(InputError, match=r"5,000,000 samples takes"):
+        KernelSVCCV().fit(many, np.arange(len(many)) % 2)
 
 
 def test_a_kernel_without_a_width_is_refused():
