@@ -9,10 +9,10 @@ SOAK_SECONDS ?= 5
 # Each worker takes neighbouring tests, which share fixtures and compiled loops, and helps the other
 # one in the end. The many short processes of the tests share Python's compiled files.
 PYTEST := bin/python -m pytest -n 2 --dist worksteal
-test test-one test-slow test-recipes test-all soak test-oldest test-portable: export PYTHONDONTWRITEBYTECODE =
+test test-one test-slow test-recipes test-days test-all soak test-oldest test-portable: export PYTHONDONTWRITEBYTECODE =
 
 .DEFAULT_GOAL := help
-.PHONY: help run reproduce test test-one test-slow test-recipes test-all soak test-oldest test-portable canary mutants generated lint format bench docs test-site release build clean check-machine
+.PHONY: help run reproduce test test-one test-slow test-recipes test-days test-all soak test-oldest test-portable canary mutants generated lint format bench docs test-site release build clean check-machine
 
 help: ## List the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-17s %s\n", $$1, $$2}'
@@ -38,7 +38,10 @@ test-slow: $(VENV)/.installed ## Run the tests that `make test` leaves out: thos
 test-recipes: $(VENV)/.installed ## Follow all recipes of CONTRIBUTING in a copy, and run make test's tests there
 	$(BIN)/python -m pytest -q -m soak tests/test_recipes.py
 
-test-all: $(VENV)/.installed ## Run both
+test-days: $(VENV)/.installed ## Type the working days of users as commands, and print what was seen
+	$(BIN)/python -m pytest -m soak -v -rP tests/days
+
+test-all: $(VENV)/.installed ## Run make test's tests and the slow ones
 	$(VENV)/$(PYTEST) -m 'not soak and not network and not site'
 
 soak: $(VENV)/.installed-fuzz ## Half an hour of faults, hostile files and load, and what was tried

@@ -1,0 +1,1 @@
+"""The working days of users, typed as commands."""
