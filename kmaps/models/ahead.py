@@ -80,6 +80,7 @@ def _steps_on_tables() -> Iterator[Callable[[], object]]:
             y = np.digitize(noisy, np.quantile(noisy, np.arange(1, n_classes) / n_classes))
             for loss in ("hinge", "squared_hinge"):
                 yield partial(_of_file, CodedSVC(loss=loss), X, y)
+        yield partial(_of_file, CodedSVC("intersection"), X, noisy > 1)
         yield partial(_of_file, CodedSVR(), X, noisy)
         for order in (1, 3):
             yield partial(_of_file, CodedSVC(HomogeneousMap(order=order)), X, noisy > 1)
@@ -94,6 +95,7 @@ def _steps_of_recommend() -> Iterator[Callable[[], object]]:
     few_values = real[:40, :4]
     models: tuple[Any, ...] = (
         CodedSVC(loss="squared_hinge"),
+        CodedSVC("intersection", loss="squared_hinge"),
         CodedSVC(HomogeneousMap(), loss="squared_hinge"),
         CodedSVC(SplineMap(), loss="squared_hinge"),
         CodedSVC(IntersectionMap(n_bins=1), loss="squared_hinge"),
