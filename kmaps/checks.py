@@ -74,6 +74,19 @@ def check_whole_list(name: str, value: object, low: int) -> None:
     raise _unexpected(name, shown, f"a list of different whole numbers of at least {low}")
 
 
+def check_sizes(name: str, values: Any, most: int, note: str = "") -> None:
+    """Refuse what is no list of finite numbers of 2 to ``most`` sizes besides zero."""
+    try:
+        numbers = np.asarray(values, float)
+    except (TypeError, ValueError):
+        numbers = np.empty(0)
+    n_sizes = len(np.unique(np.abs(numbers[numbers != 0]))) if np.isfinite(numbers).all() else 0
+    if isinstance(values, str) or numbers.ndim != 1 or not 2 <= n_sizes <= most:
+        wanted = f"a list of finite numbers of 2 to {most} different sizes besides zero{note}"
+        counted = f"; it has {n_sizes:,}" if n_sizes else ""
+        raise _unexpected(name, values, f"{wanted}{counted}")
+
+
 def check_number(
     name: str,
     value: object,

@@ -26,6 +26,8 @@ Period = Literal["auto", "optimal", "published"]
 Piece = Literal["linear", "constant"]
 Profile = Literal["laplace", "cauchy", "inverse-multiquadric", "gaussian"]
 Structure = Literal["dense", "orthogonal", "fastfood"]
+Values = Literal["integers"]
+"""The values of `LowDimMap` that need not be listed."""
 Window = Literal["rectangular", "uniform"]
 
 MOST_OUTPUTS = 10_000  # per feature: more than anybody needs, and matrices of them fit into memory
@@ -185,10 +187,28 @@ def check_problem(params: Any, *, on_data: bool = False) -> None:
     checks.check_choice("error", params.error, get_args(Error))
     checks.check_positive("period", params.period, or_none=True)
     checks.check_whole("levels", params.levels, 2, or_none=True)
+    if params.values is not None:
+        _check_values(params, kind, on_data)
     if kind == "stationary":
         _check_range(params, on_data)
     elif kind == "homogeneous" or params.kernel in kernels.KERNELS:
         _check_without_range(params)
+
+
+def _check_values(params: Any, kind: str, on_data: bool) -> None:
+    if kind != "homogeneous":
+        raise ConfigError(
+            "values: only a homogeneous kernel takes them; for values at equal distances give "
+            "low, high and levels"
+        )
+    words = get_args(Values)
+    if not (isinstance(params.values, str) and params.values in words):
+        checks.check_sizes("values", params.values, checks.MAX_LEVELS, " or 'integers'")
+    elif not (on_data and params.ratio is None):
+        note = ", the largest of the integers from 1 that values='integers' means"
+        checks.check_number("ratio", params.ratio, above=1, at_most=checks.MAX_LEVELS, note=note)
+        if params.ratio != int(params.ratio):
+            raise ConfigError(f"ratio={params.ratio!r}: expected a whole number{note}")
 
 
 def _check_range(params: Any, on_data: bool) -> None:
@@ -234,6 +254,16 @@ def check_lowdim(params: Any) -> None:
     """Refuse what `LowDimMap` cannot have."""
     check_problem(params, on_data=True)
     check_request(problem_kind(params), params)
+    check_norm(params.norm, params.values)
+
+
+def check_norm(norm: str, values: Any) -> None:
+    """Refuse the integral of errors that count at some values only."""
+    if values is not None and norm == "l1":
+        raise ConfigError(
+            "norm='l1': the integral of the error is over all values of the range; leave values "
+            "out, or use norm='linf'"
+        )
 
 
 def check_joint(params: Any) -> None:
@@ -254,6 +284,7 @@ def check_lowdim_joint(params: Any) -> None:
     checks.check_whole("n_grids", params.n_grids, 1)
     checks.check_whole("levels", params.levels, 2, or_none=True)
     checks.check_flag("continuous", params.continuous)
+    checks.check_flag("also_box", params.also_box)
 
 
 CHECKS: dict[str, Callable[[Any], None]] = {  # the check of each map by the map's name

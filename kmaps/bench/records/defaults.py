@@ -48,7 +48,11 @@ OF_MAPS: dict[str, Parameters] = {
     "fourier": {"spread": Published(None, came_later=True)},
     "hermite": {"spread": Published(None, came_later=True)},
     "homogeneous": {"period": _PERIOD},
-    "lowdim-joint": {"n_grids": Published(1, came_later=True)},
+    "lowdim": {"values": Published(None, came_later=True)},
+    "lowdim-joint": {
+        "also_box": Published(False, came_later=True),
+        "n_grids": Published(1, came_later=True),
+    },
     "same-sign": {"period": _PERIOD},
 }
 """By the name of a map."""

@@ -4,7 +4,7 @@ The pools are a polar grid and Ω_⊗, the products of maps of one variable (lde
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 
@@ -140,9 +140,20 @@ class BoxProblem:
     levels: int | None = None
     continuous: bool = True
     n_grids: int = 1
+    also_box: bool = False
 
     def solve(self, method: str) -> selection.Solution:
         """Return the map by one of :data:`kmaps.maps.parameters.Method`."""
+        solution = self._solved(method)
+        if self.levels is None or not self.also_box:
+            return solution
+        cosines = replace(self, levels=None)._solved(method).cosines
+        error = self._sampled(cosines.form).target.true_error(cosines)
+        if error < solution.error:
+            return replace(solution, cosines=cosines, error=error)
+        return solution
+
+    def _solved(self, method: str) -> selection.Solution:
         if method == "modulation_no_lp":
             return self._largest_products()
         form = "projection" if method.startswith("proj") else "modulation"

@@ -141,6 +141,9 @@ class MultiLowDimMap(JointMap):
     n_grids : int
         Polar grids that "proj" starts from: ldefm's, and others turned and scaled at random. With
         several, "proj" tries as many starts as the other methods do.
+    also_box : bool
+        With ``levels``, whether the map for the whole box is found too, and kept if its error on
+        the levels is smaller: programs end in local optima, and fewer points make them no better.
 
     Attributes
     ----------
@@ -177,12 +180,13 @@ class MultiLowDimMap(JointMap):
     levels: int | None = None
     continuous: bool = True
     n_grids: int = 1
+    also_box: bool = False
 
     _check_parameters = check_lowdim_joint
 
     def _approximate(self, signature: Callable, length: NDArray) -> CosineSum:
         problem = BoxProblem(
-            signature, length, self.dim, self.levels, self.continuous, self.n_grids
+            signature, length, self.dim, self.levels, self.continuous, self.n_grids, self.also_box
         )
         solution = problem.solve(self.method)
         self.error_ = solution.error

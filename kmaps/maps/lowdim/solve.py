@@ -10,7 +10,7 @@ from kmaps.maps.lowdim.optimal import LARGEST_DIM, certified_optimum
 from kmaps.maps.lowdim.selection import PoolSelection, Solution, line_pool
 from kmaps.maps.lowdim.table import tabulated
 from kmaps.maps.lowdim.target import Problem
-from kmaps.maps.parameters import check_request
+from kmaps.maps.parameters import check_norm, check_request
 
 LARGEST_DIM_FOR_AN_ERROR = 31  # programs look for an error with at most so many outputs; 2^n - 1
 
@@ -48,7 +48,8 @@ def lp_signature(
     max_error : float, optional
         Largest error allowed; ``dim`` is ignored.
     **inputs : dict
-        The parameters ``low``, ``high``, ``period``, ``sigma`` and ``levels`` of `LowDimMap`.
+        The parameters ``low``, ``high``, ``period``, ``sigma``, ``levels`` and ``values`` of
+        `LowDimMap`.
 
     Returns
     -------
@@ -65,6 +66,7 @@ def lp_signature(
     (0.6, True)
     """
     problem = Problem(kernel, ratio, error, **inputs).check()
+    check_norm(norm, problem.values)
     return solve(problem, Request(dim, norm, pool, continuous, False, max_error))
 
 
@@ -79,7 +81,8 @@ def optimal_signature(
 ) -> Solution:
     """Search the best approximation of at most ``dim`` ≤ 7 outputs, with a proof of how good it is.
 
-    The search ends when no solution can be better by more than the part ``gap``.
+    The search ends when no solution can be better by more than the part ``gap``; a
+    ConvergenceWarning with the proven gap says when it ended before.
 
     Parameters
     ----------
@@ -94,7 +97,8 @@ def optimal_signature(
     gap : float
         Part of the error by which a better solution may exist.
     **inputs : dict
-        The parameters ``low``, ``high``, ``period``, ``sigma`` and ``levels`` of `LowDimMap`.
+        The parameters ``low``, ``high``, ``period``, ``sigma``, ``levels`` and ``values`` of
+        `LowDimMap`.
 
     Returns
     -------
@@ -106,6 +110,11 @@ def optimal_signature(
     --------
     >>> best = optimal_signature("js", dim=3)
     >>> 0.98 < best.lower_bound / best.error <= 1
+    True
+
+    Where the inputs are 1, 2 and 4 only, two frequencies are exact:
+
+    >>> optimal_signature("chi2", dim=5, values=[1, 2, 4]).error < 1e-9
     True
     """
     check_whole("dim", dim, 1)

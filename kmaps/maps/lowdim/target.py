@@ -15,10 +15,14 @@ signature  1                               error of the signature itself
 For a stationary kernel of inputs in [a, b], λ = y - x stays in [0, b - a] and absolute and
 signature are the same. When the inputs are L equally spaced values (pixels, bins), only their L
 differences matter.
+
+When the inputs of a homogeneous kernel are a few given values, only the ratios of two of them
+matter, and each weighs as much as its largest pair: an absolute error of the signature at λ = log
+y/x is one of :math:`\sqrt{xy}` times as much of the kernel.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import get_args
 
 import numpy as np
@@ -47,7 +51,8 @@ class Target:
     ``signature`` and ``weight`` go from points (N, n) to values (N,); the box is ``low`` to
     ``high`` (n,), and ``low`` is 0 where k̂ is even in that variable alone. The programs have
     ``n_points`` along each axis and frequencies up to ``band`` half waves; with ``discrete``,
-    errors count at the points only.
+    errors count at the points only. ``line`` (N,), ascending, are the points in one dimension where
+    they are neither equally spaced nor free.
     """
 
     signature: Function
@@ -57,6 +62,7 @@ class Target:
     n_points: int
     band: float
     discrete: bool = False
+    line: NDArray | None = None
 
     @property
     def step(self) -> NDArray:
@@ -65,6 +71,8 @@ class Target:
 
     def grid(self) -> NDArray:
         """Return the evaluation points (N, n): in one dimension denser towards both ends."""
+        if self.line is not None:
+            return self.line[:, None]
         if len(self.low) == 1 and not self.discrete:
             return self.high * (1 - np.cos(np.linspace(0, np.pi, self.n_points)))[:, None] / 2
         axes = self._axes(self.n_points)
@@ -72,6 +80,24 @@ class Target:
         # Tile by tile, so that points in succession are neighbours along every axis.
         tiles = np.indices([len(axis) for axis in axes]).reshape(len(axes), -1) // _TILE[len(axes)]
         return points[np.lexsort(tiles[::-1])]
+
+    def thinned(self, step: int) -> NDArray:
+        """Return every ``step``-th point, or of a given line the points that weigh most: (P, 1)."""
+        if self.line is None:
+            return self.grid()[::step]
+        points = self.grid()
+        return points[self._largest_of_stretches(self.weight(points), self.n_points // step)]
+
+    def _largest_of_stretches(self, sizes: NDArray, n_stretches: int) -> NDArray:
+        """Return the point with the largest size of each stretch of the line, as indices.
+
+        The stretches are as wide as the steps of a free grid, narrower towards both ends.
+        """
+        line = present(self.line, "line")
+        ends = self.high[0] * (1 - np.cos(np.linspace(0, np.pi, n_stretches + 1))) / 2
+        stretch = np.searchsorted(ends, line)
+        order = np.lexsort([-sizes, stretch])
+        return order[np.unique(stretch[order], return_index=True)[1]]
 
     def quadrature(self, points: NDArray) -> NDArray:
         """Return each point's share of the box, in one dimension, for the L₁ norm."""
@@ -104,6 +130,11 @@ class Target:
         They are found on a grid ten times finer than the grid of the linear programs and then
         climbed, so that no peak hides between the points; or on the points, if only these count.
         """
+        if self.line is not None:
+            points = self.grid()
+            sizes = np.abs(self.residual(cosines, points))
+            largest = self._largest_of_stretches(sizes, self.n_points)
+            return points[largest], sizes[largest]
         if self.discrete:
             points = self.grid()
             return points, np.abs(self.residual(cosines, points))
@@ -214,6 +245,29 @@ def line_target(
     )
 
 
+def values_target(
+    signature: Function, sizes: NDArray, error: str = "absolute", *, dim: int = 7
+) -> Target:
+    r"""Return the target of a homogeneous kernel of inputs of the given sizes, ascending.
+
+    Errors count at the ratios of two sizes only. As on an interval they are of inputs up to 1: the
+    weight of an absolute error is the largest :math:`\sqrt{xy}` over the largest size.
+    """
+    target = line_target(signature, float(np.log(sizes[-1] / sizes[0])), error, decay=0.5, dim=dim)
+    small, large = np.triu_indices(len(sizes))
+    ratios, of_pair = np.unique(sizes[large] / sizes[small], return_inverse=True)
+    line = np.log(ratios)
+    weight = target.weight
+    if error == "absolute":
+        largest = np.zeros(len(ratios))
+        np.maximum.at(largest, of_pair, np.sqrt(sizes[small] * sizes[large]) / sizes[-1])
+
+        def weight(lam: NDArray) -> NDArray:
+            return largest[np.searchsorted(line, lam[:, 0])]
+
+    return replace(target, weight=weight, high=line[-1:], discrete=True, line=line)
+
+
 def box_target(
     signature: Function, length: NDArray, form: str, *, n_points: int, band: float, discrete: bool
 ) -> Target:
@@ -252,6 +306,12 @@ class Problem:
     period: float | None = None
     sigma: float = 1.0
     levels: int | None = None
+    values: str | Sequence[float] | None = None
+
+    def __post_init__(self) -> None:
+        # Problems are keys of a cache, so that a list becomes a tuple.
+        if self.values is not None and not isinstance(self.values, str):
+            object.__setattr__(self, "values", tuple(np.ravel(self.values).tolist()))
 
     @property
     def kind(self) -> str:
@@ -276,6 +336,8 @@ class Problem:
 
     def target(self, dim: int) -> Target:
         """Return the target of maps of up to ``dim`` outputs."""
+        if self.values is not None:
+            return values_target(self.signature, self.sizes(), self.error, dim=dim)
         decay = 0.5 if self.kind == "homogeneous" else 0.0
         target = line_target(
             self.signature, self._length(), self.error, decay=decay, dim=dim, levels=self.levels
@@ -283,6 +345,20 @@ class Problem:
         if self.period is not None:
             self._check_period(self.period)
         return target
+
+    def with_ratio_of_values(self) -> "Problem":
+        """Return the problem with the ratio of the values, where they are listed."""
+        if self.values is None or isinstance(self.values, str):
+            return self
+        sizes = self.sizes()
+        return replace(self, ratio=float(sizes[-1] / sizes[0]))
+
+    def sizes(self) -> NDArray:
+        """Return the sizes of the given values, ascending, without zero."""
+        if isinstance(self.values, str):  # the integers
+            return np.arange(1.0, present(self.ratio, "ratio") + 1)
+        sizes = np.unique(np.abs(np.asarray(self.values, float)))
+        return sizes[sizes > 0]
 
     def _length(self) -> float:
         if self.period is not None:

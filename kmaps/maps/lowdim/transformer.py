@@ -1,6 +1,6 @@
 """The low-dimensional map on the additive engine."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -14,7 +14,7 @@ from kmaps.maps.base import AdditiveMap
 from kmaps.maps.grids import LogGrid, PieceGrid, cubic_pieces, wave_grid
 from kmaps.maps.lowdim.solve import solve
 from kmaps.maps.lowdim.target import Problem
-from kmaps.maps.parameters import Error, Norm, check_lowdim
+from kmaps.maps.parameters import Error, Norm, Values, check_lowdim
 from kmaps.matrices import AnyMatrix, ratio_of_sizes
 
 
@@ -56,9 +56,10 @@ class LowDimMap(AdditiveMap):
     continuous : bool
         Whether the frequencies may then leave the pool.
     optimal : bool, optional
-        Whether to search the best possible map. True: it comes from the shipped table or a global
-        search (at most 7 outputs). False: from linear programs. None: from the table where it has
-        the map, else from linear programs.
+        Whether to search the best map on the range, or for the ``values``. True: it comes from the
+        shipped table or a global search (at most 7 outputs), which warns where its proof ends
+        before one per cent. False: from linear programs. None: from the table where it has the map,
+        else from linear programs.
     max_error : float, optional
         Largest error allowed, for as many outputs as that takes, whatever ``dim`` is.
     low, high : float, optional
@@ -72,13 +73,18 @@ class LowDimMap(AdditiveMap):
     levels : int, optional
         Number of equally spaced values from low to high that the inputs of a stationary kernel
         take; only their errors count.
+    values : "integers" or array-like of float, optional
+        The values that the inputs of a homogeneous kernel take; only errors of their pairs count:
+        the integers from 1 to ``ratio``, or at most 256 numbers, such as the levels of a codebook,
+        whose ratio is then theirs. Zero needs no mention. None is for all values in the range.
 
     Attributes
     ----------
     frequencies_, weights_ : ndarray, shape (m,)
         ω, ascending, and α.
     error_ : float
-        The largest error (or its integral) on the range, between the points of the programs too.
+        The largest error (or its integral) on the range, between the points of the programs too,
+        or on pairs of ``values``.
         For ``error="absolute"`` and a homogeneous kernel it holds for inputs up to 1; inputs up
         to b have b times the error.
     lower_bound_ : float
@@ -130,25 +136,35 @@ class LowDimMap(AdditiveMap):
     period: float | None = None
     sigma: float = 1.0
     levels: int | None = None
+    values: Values | Sequence[float] | None = None
 
     @property
     def learns_from_data(self) -> bool:
         """Whether ratio or range come from the data."""
         kind = self._problem(self.ratio, self.low, self.high).kind
         if kind == "homogeneous":
-            return self.ratio is None
+            is_listed = self.values is not None and not isinstance(self.values, str)
+            return self.ratio is None and not is_listed
         return kind == "stationary" and (self.low is None or self.high is None)
 
     def _problem(self, ratio: float | None, low: float | None, high: float | None) -> Problem:
         return Problem(
-            self.kernel, ratio, self.error, low, high, self.period, self.sigma, self.levels
+            self.kernel,
+            ratio,
+            self.error,
+            low,
+            high,
+            self.period,
+            self.sigma,
+            self.levels,
+            self.values,
         )
 
     def _problem_on(self, X: AnyMatrix) -> Problem:
         """Return the problem, with the ratio or the range of the data where none is given."""
         problem = self._problem(self.ratio, self.low, self.high)
         if not self.learns_from_data:
-            return problem.check()
+            return problem.check().with_ratio_of_values()
         if problem.kind == "homogeneous":
             ratio = ratio_of_sizes(X)
             if ratio is None:

@@ -28,6 +28,8 @@ CHANGED = {
     ("map", "fourier", "spread"): 2.0,
     ("map", "hermite", "spread"): 2.0,
     ("map", "homogeneous", "period"): "optimal",
+    ("map", "lowdim", "values"): "integers",
+    ("map", "lowdim-joint", "also_box"): True,
     ("map", "lowdim-joint", "n_grids"): 2,
     ("map", "same-sign", "period"): "optimal",
     ("estimator", "RandomFeatureSVC", "sigma"): "auto",
