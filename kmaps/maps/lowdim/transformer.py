@@ -98,7 +98,7 @@ class LowDimMap(AdditiveMap):
     --------
     HomogeneousMap : Accurate at every scale, with nothing to solve.
     lp_signature : The linear program behind it.
-    optimal_signature : The best possible map, with a proof.
+    optimal_signature : The best map, with a proof.
     MultiLowDimMap : Kernels of two and three inputs.
 
     Notes
