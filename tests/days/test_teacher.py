@@ -70,7 +70,7 @@ def test_text_and_missing_cells(shell):
     np.save(shell.folder / "X.npy", values)
     table["cls"].to_csv(shell.folder / "y.txt", index=False, header=False)
     done = shell("kmaps train X.npy m.npz --labels y.txt", code=2)
-    shell.check("NaN in an array has its place", re.search(r"row 3.*column 4", done.stderr))
+    shell.check("NaN in an array has its place", "X[3, 4]" in done.stderr)
 
 
 def test_predictions_are_one_line_per_row(shell):

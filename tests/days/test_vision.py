@@ -12,7 +12,8 @@ pytestmark = pytest.mark.soak
 EXPERIMENT = """\
 experiment: vis
 about: Digits of a user.
-dataset: {files: {train: train.csv, test: test.csv, label_column: digit}}
+dataset: {files: {data: train.csv, label_column: digit}, train: 600, test: 500}
+splits: 3
 kernels: [chi2]
 reductions: [ovr]
 baselines: [linear, exact]
@@ -55,26 +56,31 @@ def write_busy(shell, name: str, **columns) -> None:
     (shell.folder / name / "records.jsonl").write_text(text)
 
 
+def numbers_of(latex: str) -> tuple[set[float], set[float]]:
+    """Return the numbers of a table in bold, and all of them."""
+    rows = re.findall(r"^[^\\%&][^&]*&(.*)\\\\$", latex, re.M)
+    cells = [cell for row in rows for cell in row.split("&") if re.search(r"\d", cell)]
+    numbers = {cell: float(re.search(r"\d+\.?\d*", cell)[0]) for cell in cells}
+    return {numbers[cell] for cell in cells if r"\textbf" in cell}, {*numbers.values()}
+
+
 IDLE = {"other_cpus": 0.0, "stolen_cpus": 0.0, "load_before": 0.0}
 
 
 def test_bold_marks_the_best(vision):
     shell = vision
     write_busy(shell, "idle", **IDLE)
-    best = {}
     for measure in ("accuracy", "time", "storage"):
         done = shell(f"kmaps table idle --measure {measure} --format latex")
-        cells = re.findall(
-            r"(\\textbf\{)?(\d+\.\d+|\d+)(?: ± [\d.]+)?(?: [^&]*?)? *(?:&|\\\\)", done.stdout
+        bold, numbers = numbers_of(done.stdout)
+        shell.check(
+            f"{measure}: the best of all rows is bold",
+            (max(numbers) if measure == "accuracy" else min(numbers)) in bold,
         )
-        bold = {float(number) for mark, number in cells if mark}
-        numbers = {float(number) for _, number in cells}
-        best = max(numbers) if measure == "accuracy" else min(numbers)
-        shell.check(f"{measure}: the best of all rows is bold", best in bold)
-        worst = min(numbers) if measure == "accuracy" else max(numbers)
-        shell.check(f"{measure}: the worst is not", worst not in bold)
         table = done.stdout.partition(r"\end{tabular}")[2]
         shell.check("the table itself says what bold is", "bold" in table)
+        if measure == "storage":
+            shell.check("the largest storage is not bold", max(numbers) not in bold)
     together = shell("kmaps table idle --together --format latex").stdout
     rows = [line for line in together.splitlines() if "&" in line]
     shell.check(
@@ -127,14 +133,15 @@ def test_claims_and_times(vision):
             "marked in the plot alike",
             ("‡" in (shell.folder / f"{name}.svg").read_text()) == marked,
         )
-        costs = (shell.folder / name / "costs.svg").read_text()
+        shell(f"kmaps plot {name} --figure costs -o {name}-costs.svg")
+        costs = (shell.folder / f"{name}-costs.svg").read_text()
         shell.check("said on the figure alike", ("Times are left out" in costs) == marked)
     table = shell("kmaps table idle --measure time").stdout
     compared = shell("kmaps compare idle idle").stdout
     number = re.search(r"^linear +([\d.]+)", table, re.M)[1]
     shell.check(
         "compare and table print the same number",
-        re.search(rf"linear +{number} +{number}", compared),
+        re.search(rf"linear +{number} .*{number} ", compared),
     )
 
 
@@ -147,9 +154,10 @@ def test_pages_and_figures(vision):
     shell("kmaps train train.csv m.npz --label-column digit --quiet")
     shell("kmaps evaluate m.npz test.csv --label-column digit -o page.html --quiet")
     page = (shell.folder / "page.html").read_text()
-    text = re.sub(r"base64,[^\"]*", "", page)
-    shell.check("the confusion matrix comes once", text.count(">Confusion</h2>") == 1)
-    shell.check("as a figure or as a table", ("<img" in text.partition(">Confusion</h2>")[2]))
+    section = page.partition(">Confusion</h2>")[2].partition("</section>")[0]
+    shell.check(
+        "the confusion matrix comes once", section.count("<img") + section.count("<table") == 1
+    )
     reported = shell("kmaps check vis --reported").stdout
     shell.check("statements of papers are shown", "numbers" in reported)
     files.photographs(shell.folder)
