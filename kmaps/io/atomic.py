@@ -211,7 +211,9 @@ def atomic_folder(path: str | Path) -> Iterator[Path]:
 
 def _unfinished(target: Path, tidy: bool = True) -> Path:
     """Return the name of an unfinished file or folder; delete leftovers of dead processes."""
-    name = os.fsencode(target.name)[:_LONGEST_STEM].decode(errors="ignore")
+    # Whole characters of UTF-8, in the encoding of names, which may be ASCII.
+    whole = os.fsencode(target.name)[:_LONGEST_STEM].decode(errors="ignore")
+    name = os.fsdecode(whole.encode())
     stem = f".{name}.{_node()}"
     if tidy:
         _remove_of_the_dead(target.parent, lambda other: other == stem)

@@ -4,11 +4,13 @@ import errno
 import os
 import platform
 import subprocess
+import sys
 from itertools import pairwise
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from commands import python
 from sklearn.datasets import load_svmlight_file
 
 from kmaps import io
@@ -265,3 +267,18 @@ def test_a_full_disk_names_the_file(tmp_path, monkeypatch):
         file.write(b"1")
     assert failed.value.filename == str(tmp_path / "c.npy")
     assert list(tmp_path.iterdir()) == []
+
+
+WRITE_A_NAME = """
+import sys
+from kmaps.io import atomic_file
+with atomic_file(sys.argv[1]) as file:
+    file.write(b"rows")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names are Unicode")
+def test_names_beyond_the_encoding_of_the_system(tmp_path):
+    ascii_names = {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    python("-c", WRITE_A_NAME, "größe.npz", folder=tmp_path, **ascii_names)
+    assert [path.name for path in tmp_path.iterdir()] == ["größe.npz"]
