@@ -5,6 +5,7 @@ from .formats import FORMATS as FORMATS
 from .formats import Dataset as Dataset
 from .formats import TableDataset as TableDataset
 from .formats import get_format as get_format
+from .load import content_digest as content_digest
 from .load import load_dataset as load_dataset
 from .manifest import Manifest as Manifest
 from .manifest import SourceFile as SourceFile
@@ -13,6 +14,7 @@ from .manifest import load_manifest as load_manifest
 from .manifest import packaged as packaged
 from .manifest import read_manifest as read_manifest
 from .manifest import tree_digest as tree_digest
+from .scenes import load_scenes as load_scenes
 from .splits import check_protocol as check_protocol
 from .splits import draw_split as draw_split
 from .user_files import UserFiles as UserFiles

@@ -1,7 +1,8 @@
 """Images with boxes around objects: PASCAL VOC 2007 and INRIA person in their official layouts.
 
-kmaps downloads neither: unpack the archives and give the folder. Boxes are (left, top, right,
-bottom) in pixels counted from 0, and exclude the ends; the files count from 1 and include the ends.
+`kmaps.data.load_scenes` reads downloaded ones; of unpacked archives, give the folder here. Boxes
+are (left, top, right, bottom) in pixels counted from 0, and exclude the ends; the files count from
+1 and include the ends.
 """
 
 import re

@@ -80,21 +80,28 @@ def read_file(path: Path, size: int, report: Report) -> tuple[bytes, str, int]:
 
 
 def read_members(
-    path: Path, rename: Callable[[str], str | None], largest: int, report: Report
+    path: Path,
+    rename: Callable[[str], str | None],
+    largest: int,
+    report: Report,
+    *,
+    skip_links: bool = False,
 ) -> dict[str, bytes]:
     """Read the wanted members of a tar, a tar.gz, a zip or a tar inside a zip.
 
     ``rename`` takes a member's path in the archive and returns the name to keep it under, or None
-    to leave it out; a wanted member of more than ``largest`` bytes is refused.
+    to leave it out; a wanted member of more than ``largest`` bytes is refused. With ``skip_links``
+    links of a tar are left out, since the dataset has some.
     ``report(done, total)`` counts compressed bytes.
     """
     contents: dict[str, bytes] = {}
     members_bytes = 0
     with _readable(path), open(path, "rb") as raw:
         total = path.stat().st_size
-        entries = _zip_entries if raw.read(4) == b"PK\x03\x04" else _tar_entries
+        is_zip = raw.read(4) == b"PK\x03\x04"
         raw.seek(0)
-        for i, (member, size, read) in enumerate(entries(raw)):
+        entries = _zip_entries(raw) if is_zip else _tar_entries(raw, skip_links=skip_links)
+        for i, (member, size, read) in enumerate(entries):
             if i % _REPORT_EVERY == 0:
                 report(raw.tell(), total)
             _refuse_bomb(i, member, size, total)
@@ -162,7 +169,7 @@ class _Metered(RawIOBase):
         return content
 
 
-def _tar_entries(raw: IO[bytes]) -> Iterator[_Entry]:
+def _tar_entries(raw: IO[bytes], *, skip_links: bool = False) -> Iterator[_Entry]:
     # gzip is opened here because tarfile's stream reader accepts a truncated file as a whole one.
     with (
         _decompressed(raw) as unpacked,
@@ -172,6 +179,8 @@ def _tar_entries(raw: IO[bytes]) -> Iterator[_Entry]:
         for member in archive:
             stream.left = max(member.size, 0) + 2 * _HEADER_BYTES
             _refuse_outside(member.name)
+            if skip_links and (member.issym() or member.islnk()):
+                continue
             if not (member.isreg() or member.isdir()):
                 raise _Unsafe(f"member {member.name!r} is a link or a device")
             if member.isreg():

@@ -47,7 +47,7 @@ def work_folder(root: Path, name: str) -> Path:
 def keep(
     root: Path,
     name: str,
-    digest: str,
+    digest: str | None,
     write: Callable[[Path], object],
     on_wait: Callable[[], object] = lambda: None,
     *,
@@ -55,7 +55,8 @@ def keep(
 ) -> bool:
     """Make sure that the cache has a whole folder; return whether ``write(folder)`` wrote it.
 
-    The digest identifies the content that the folder of this name must have.
+    The digest identifies the content that the folder of this name must have. Where it is not known,
+    any whole folder will do, and ``write`` returns the digest of what it wrote.
     """
 
     def is_whole() -> bool:
@@ -76,7 +77,7 @@ def keep(
 def stamped_files(
     root: Path,
     name: str,
-    digest: str,
+    digest: str | None,
     damaged: dict[str, str] | None = None,
     *,
     verify: bool = False,
@@ -93,7 +94,7 @@ def stamped_files(
     try:
         stamp = _read_stamp(folder)
         files = stamp["files"]
-        if (stamp["layout"], stamp["digest"]) != (LAYOUT, digest):
+        if (stamp["layout"], stamp["digest"]) != (LAYOUT, digest or stamp["digest"]):
             raise DataError(f"{folder} holds another version of {name}: {repair}")
         for path, fault in _faults(folder, files, verify):
             if damaged is None:
@@ -102,6 +103,12 @@ def stamped_files(
     except _BAD_STAMP as error:
         raise DataError(f"{folder}: damaged or edited: {error}; {repair}") from error
     return sorted(files)
+
+
+def stamped_digest(root: Path, name: str) -> str:
+    """Return the digest of the content of a dataset in the cache."""
+    stamped_files(root, name, None)
+    return str(_read_stamp(root / name)["digest"])
 
 
 def verified(root: Path) -> dict[str, str]:
@@ -146,7 +153,7 @@ def _fault(path: Path, size: int, mtime_ns: int, sha256: str, *, verify: bool) -
     return None
 
 
-def _install(root: Path, name: str, digest: str, write: Callable[[Path], object]) -> None:
+def _install(root: Path, name: str, digest: str | None, write: Callable[[Path], object]) -> None:
     """Put the files that ``write(folder)`` writes into the cache, whole or not at all."""
     staging = work_folder(root, name) / "staging"
     shutil.rmtree(staging, ignore_errors=True)  # a killed process left it: we hold the lock
@@ -154,8 +161,8 @@ def _install(root: Path, name: str, digest: str, write: Callable[[Path], object]
     old = staging / uuid.uuid4().hex
     fresh.mkdir(parents=True)
     try:
-        write(fresh)
-        _write_stamp(fresh, digest)
+        written = write(fresh)
+        _write_stamp(fresh, digest or str(written))
         folder = root / name
         if folder.exists():
             folder.rename(old)

@@ -6,16 +6,17 @@ one is tried; the error at the end says what was wrong with each.
 
 import hashlib
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 from kmaps.data.archives import UNWANTED_BYTES, describe
-from kmaps.data.cache import cache_root, keep, work_folder
+from kmaps.data.cache import cache_root, keep, stamped_digest, work_folder
 from kmaps.data.formats import Content, get_format
-from kmaps.data.manifest import Manifest, SourceFile, load_manifest
+from kmaps.data.manifest import Manifest, SourceFile, digest_of_files, load_manifest
 from kmaps.data.transfer import fetch_url
 from kmaps.errors import ConfigError, DataError
 
@@ -46,6 +47,7 @@ def download(
     mirror: Mirror | Sequence[Mirror] | None = None,
     offline: bool = False,
     verify: bool = False,
+    sha256: str | None = None,
     progress: Progress | None = None,
 ) -> Download:
     """Fetch a dataset, verify it and put it into the cache; do nothing if the cache has it.
@@ -54,12 +56,15 @@ def download(
     were written; with ``verify``, every file is hashed.
     Mirrors, by default ``KMAPS_MIRROR``, are tried before the publishers; each has one folder per
     dataset: ``mnist/train-images-idx3-ubyte.gz``. With ``offline``, or ``KMAPS_OFFLINE=1``, only
-    mirrors that are folders are used. ``progress(label, done, total)`` is called as bytes arrive.
+    mirrors that are folders are used. ``sha256`` is the digest of the file to download, for a
+    dataset whose manifest knows none. ``progress(label, done, total)`` is called as bytes arrive.
     """
     manifest = name if isinstance(name, Manifest) else load_manifest(name)
     get_format(manifest)
+    if sha256 is not None:
+        manifest = _with_users_digest(manifest, sha256)
     if manifest.embedded:
-        return Download(manifest.name, "embedded", None, manifest.size, manifest.digest)
+        return Download(manifest.name, "embedded", None, manifest.size, manifest.digest or "")
     mirrors = _mirrors(mirror)
     offline = offline or os.environ.get("KMAPS_OFFLINE", "").lower() not in ("", "0", "false", "no")
     report = progress or (lambda label, done, total: None)
@@ -76,9 +81,27 @@ def download(
         status=job.status,
         folder=job.root / manifest.name,
         size=manifest.size,
-        digest=manifest.digest,
+        digest=manifest.digest or stamped_digest(job.root, manifest.name),
         notes=tuple(job.notes),
     )
+
+
+def _with_users_digest(manifest: Manifest, sha256: str) -> Manifest:
+    if not re.fullmatch("[0-9a-f]{64}", sha256):
+        raise ConfigError(f"sha256={sha256!r}: expected 64 hexadecimal digits")
+    sources = tuple(
+        replace(source, packed=f"sha256:{sha256}") if _is_unknown(source) else source
+        for source in manifest.files
+    )
+    if sources == manifest.files:
+        raise ConfigError(
+            f"sha256={sha256!r}: {manifest.name} has digests of its own; leave it out"
+        )
+    return replace(manifest, files=sources)
+
+
+def _is_unknown(source: SourceFile) -> bool:
+    return source.sha256 is None and source.packed is None
 
 
 def _mirrors(mirror: Mirror | Sequence[Mirror] | None) -> list[Mirror]:
@@ -113,15 +136,24 @@ class _Job:
         if keep(self.root, name, self.manifest.digest, self.write, on_wait, verify=verify):
             shutil.rmtree(self._downloads(), ignore_errors=True)
 
-    def write(self, fresh: Path) -> None:
+    def write(self, fresh: Path) -> str | None:
         folder = self.root / self.manifest.name
         if folder.exists():
             self.notes.append(f"{folder} was damaged or had another version; it is replaced")
         self.status = "repaired" if folder.exists() else "downloaded"
-        payloads = {source.role: self.obtain(source).payload for source in self.manifest.files}
+        contents = {source.role: self.obtain(source) for source in self.manifest.files}
+        payloads = {role: content.payload for role, content in contents.items()}
         get_format(self.manifest).store(payloads, self.manifest, fresh)
+        return digest_of_files({role: content.digest for role, content in contents.items()})
 
     def obtain(self, source: SourceFile) -> Content:
+        if _is_unknown(source):
+            name = Path(source.path).name
+            raise DataError(
+                f"{self.manifest.name}: nobody recorded a digest of {name}, so nothing can verify "
+                "it: give the file's own (`sha256sum` prints it), from somebody whom you trust, "
+                "with sha256=DIGEST"
+            )
         failures: list[str] = []
         for place in self._places(source):
             try:
@@ -176,11 +208,13 @@ class _Job:
             raise DataError(f"{origin}: no such file")
         decode = get_format(self.manifest).decode
         label = f"verifying {source.path}"
+        if source.sha256 is None and source.packed is not None:
+            _check_packed(path, source.packed, origin)
         try:
             content = decode(path, source, self.manifest, partial(self.report, label))
         except DataError as error:
             raise DataError(f"{origin}: {error}") from error
-        if content.digest != source.sha256:
+        if source.sha256 is not None and content.digest != source.sha256:
             raise DataError(
                 f"{origin}: wrong content: expected {source.size:,} bytes of sha256 "
                 f"{source.sha256}, got {content.size:,} bytes of {content.digest}; {describe(path)}"
@@ -189,3 +223,15 @@ class _Job:
 
     def _downloads(self) -> Path:
         return work_folder(self.root, self.manifest.name) / "downloads"
+
+
+def _check_packed(path: Path, packed: str, origin: str) -> None:
+    """Refuse a file that is not byte for byte the one that the publisher packed."""
+    algorithm, _, expected = packed.partition(":")
+    with open(path, "rb") as file:
+        actual = hashlib.file_digest(file, algorithm).hexdigest()
+    if actual != expected:
+        raise DataError(
+            f"{origin}: another file: expected {algorithm} {expected}, got {actual}; the digest of "
+            f"the content is not recorded, so a repacked copy will not do; {describe(path)}"
+        )

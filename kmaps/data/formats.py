@@ -85,7 +85,8 @@ class Format:
     """How the files of a dataset are decoded, stored and loaded.
 
     ``decode`` and ``store`` are None for an embedded dataset. All images of a ``shaped`` dataset
-    have the shape that its manifest must give; the samples of a ``tabular`` one are table rows.
+    have the shape that its manifest must give; the samples of a ``tabular`` one are table rows; one
+    of ``scenes`` has images with boxes instead of samples (:func:`kmaps.data.load_scenes`).
     """
 
     load: Callable[[Manifest, Path, list[str]], Samples]
@@ -94,6 +95,7 @@ class Format:
     decode: "Callable[[Path, SourceFile, Manifest, Report], Content] | None" = None
     store: Callable[[Mapping[str, Any], Manifest, Path], object] | None = None
     tabular: bool = False
+    scenes: bool = False
 
 
 def get_format(manifest: Manifest) -> Format:
@@ -239,12 +241,12 @@ def _decode_jpegs(path: Path, source: SourceFile, manifest: Manifest, report: "R
     return _tree(_members(".jpg", path, source, manifest, report))
 
 
-def _store_jpegs(payloads: Mapping[str, dict], manifest: Manifest, folder: Path) -> None:
-    (files,) = payloads.values()
-    for name, content in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
+def _store_files(payloads: Mapping[str, dict], manifest: Manifest, folder: Path) -> None:
+    for files in payloads.values():
+        for name, content in files.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
 
 
 def _load_jpegs(manifest: Manifest, folder: Path, paths: list[str]) -> Samples:
@@ -283,6 +285,58 @@ def _store_pgms(payloads: Mapping[str, dict], manifest: Manifest, folder: Path) 
     images = np.frombuffer(b"".join(pixels[name] for name in names), np.uint8)
     labels, groups = _labels_and_groups(names, manifest)
     _store_arrays(images.reshape(len(names), *manifest.shape), labels, groups, folder)
+
+
+# Images with boxes, VOC 2007 and INRIA person: the files that `kmaps.data.annotations` reads.
+
+_SCENE_FOLDERS = {
+    "voc-scenes": ("VOC2007", ("JPEGImages", "Annotations", "ImageSets/Main")),
+    "inria-scenes": (
+        "INRIAPerson",
+        tuple(
+            f"{subset}/{part}"
+            for subset in ("Train", "Test")
+            for part in ("pos", "neg", "annotations")
+        ),
+    ),
+}
+_SCENE_FILES = (".jpg", ".png", ".txt", ".xml")
+
+
+def _decode_scenes(path: Path, source: SourceFile, manifest: Manifest, report: "Report") -> Content:
+    from kmaps.data.archives import read_members
+
+    top, folders = _SCENE_FOLDERS[manifest.format]
+
+    def rename(member: str) -> str | None:
+        parts = PurePosixPath(member).parts
+        if top not in parts[:-1]:
+            return None
+        below = PurePosixPath(*parts[parts.index(top) + 1 :])
+        is_file = below.suffix in _SCENE_FILES and not below.name.startswith(".")
+        return str(below) if is_file and str(below.parent) in folders else None
+
+    # In INRIA person, folders of negative images are links to others.
+    has_links = manifest.format == "inria-scenes"
+    files = read_members(path, rename, source.size, report, skip_links=has_links)
+    missing = set(folders) - {str(PurePosixPath(name).parent) for name in files}
+    if missing:
+        raise DataError(
+            f"no file in {top}/{min(missing)} ({len(missing)} of {len(folders)} folders missing); "
+            "this is not the whole dataset"
+        )
+    return _tree(files)
+
+
+def _refuse_scenes(manifest: Manifest, folder: Path, paths: list[str]) -> Samples:
+    raise ConfigError(
+        f"{manifest.name}: has images with boxes, and no samples to classify; read them with "
+        "kmaps.data.load_scenes, or name the dataset in an experiment of kind: detection"
+    )
+
+
+def _voc_roles(manifest: Manifest) -> set[str]:
+    return {"trainval", "test"}
 
 
 # scikit-learn brings these digits and tables: nothing is downloaded or stored.
@@ -329,5 +383,11 @@ FORMATS: dict[str, Format] = {
     "idx": Format(_load_arrays, _idx_roles, True, _decode_idx, _store_idx),
     "pgm-folders": Format(_load_arrays, _archive, True, _decode_pgms, _store_pgms),
     "text-rows": Format(load_rows, roles_of_rows, False, _decode_rows, store_rows, tabular=True),
-    "jpeg-folders": Format(_load_jpegs, _archive, False, _decode_jpegs, _store_jpegs),
+    "jpeg-folders": Format(_load_jpegs, _archive, False, _decode_jpegs, _store_files),
+    "voc-scenes": Format(
+        _refuse_scenes, _voc_roles, False, _decode_scenes, _store_files, scenes=True
+    ),
+    "inria-scenes": Format(
+        _refuse_scenes, _archive, False, _decode_scenes, _store_files, scenes=True
+    ),
 }

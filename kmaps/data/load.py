@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kmaps.data.cache import cache_root, repair_hint, stamped_files
+from kmaps.data.cache import cache_root, repair_hint, stamped_digest, stamped_files
 from kmaps.data.formats import Dataset, TableDataset, get_format
 from kmaps.data.manifest import Manifest, load_manifest
 from kmaps.data.text_rows import equal_rows
@@ -36,12 +36,11 @@ def load_dataset(
     faults: dict[str, str] = {}
     noted = faults if skip_bad and not chosen.shaped else None
     paths = [] if manifest.embedded else stamped_files(root, manifest.name, manifest.digest, noted)
+    digest = manifest.digest or stamped_digest(root, manifest.name)
     samples, y, groups = chosen.load(manifest, root / manifest.name, paths)
     if chosen.tabular:
         clusters = equal_rows(samples) if manifest.equal_rows_together else None
-        return TableDataset(
-            manifest.name, samples, y, groups, manifest.digest, manifest.classes, clusters
-        )
+        return TableDataset(manifest.name, samples, y, groups, digest, manifest.classes, clusters)
     damaged = {row: faults[path] for row, path in enumerate(paths) if path in faults}
     without_images = set(y.tolist()) - set(np.delete(y, list(damaged)).tolist())
     if without_images:
@@ -54,8 +53,13 @@ def load_dataset(
         images=samples,
         y=y,
         groups=groups,
-        digest=manifest.digest,
+        digest=digest,
         class_names=manifest.classes,
         max_level=manifest.max_level,
         damaged=damaged,
     )
+
+
+def content_digest(manifest: Manifest, *, data_dir: str | Path | None = None) -> str:
+    """Return the digest of a dataset's content: the recorded one, else that of the cache's copy."""
+    return manifest.digest or stamped_digest(cache_root(data_dir), manifest.name)

@@ -4,6 +4,10 @@ A digest always covers the decompressed content, so that a repacked mirror is ac
 file never is. The content of a single file is its bytes; the content of several files, or of an
 archive, is their list as ``sha256sum`` prints it, in code-point order of the paths
 (:func:`tree_digest`).
+
+Where nobody has recorded the content's digest yet, a manifest says null, and the digest of the file
+as the publisher packed it (``packed``) verifies a download; a repacked mirror is then refused. If
+that is not known either, whoever downloads the dataset has to give it.
 """
 
 import hashlib
@@ -23,13 +27,18 @@ from kmaps.errors import ConfigError, suggest
 
 @dataclass(frozen=True)
 class SourceFile:
-    """One file to fetch, with the digest and the size of its decompressed content."""
+    """One file to fetch, with the digest and the size of its decompressed content.
+
+    Where the digest is not recorded, ``packed`` is the digest of the file itself, such as
+    ``md5:3138…``, or None, and the size is the file's.
+    """
 
     path: str  # its place in a mirror: mnist/train-labels-idx1-ubyte.gz
     urls: tuple[str, ...]  # the publishers' addresses, in the order to try them
-    sha256: str
+    sha256: str | None
     size: int
     role: str = "archive"  # how the dataset's format uses the file
+    packed: str | None = None
 
     @property
     def mirror_paths(self) -> tuple[str, ...]:
@@ -44,10 +53,11 @@ class Manifest:
     """The description of a dataset before any file is fetched.
 
     Label ``i`` means ``classes[i]``. The digest (SHA-256) is the digest of the only file, or the
-    tree digest of the files. Groups are the official subsets; the shape (height, width) is None if
-    the sizes of images differ, ``n_samples`` if the manifest does not state it. ``first_per_class``
-    keeps this many images of each class, in name order. The protocol is the usual split
-    (:func:`kmaps.data.draw_split`). A dataset without files comes with a dependency.
+    tree digest of the files; None where that of a file is not recorded. Groups are the official
+    subsets; the shape (height, width) is None if the sizes of images differ, ``n_samples`` if the
+    manifest does not state it. ``first_per_class`` keeps this many images of each class, in name
+    order. The protocol is the usual split (:func:`kmaps.data.draw_split`). A dataset without files
+    comes with a dependency.
 
     Of rows in text, ``label`` says which field is the class, ``n_features`` how many values are
     kept, ``group_sizes`` how many rows of the file each group has, in order, and with
@@ -61,7 +71,7 @@ class Manifest:
     homepage: str
     format: str
     classes: tuple[str, ...]
-    digest: str
+    digest: str | None
     groups: tuple[str, ...] = ()
     shape: tuple[int, int] | None = None
     n_samples: int | None = None
@@ -178,16 +188,25 @@ def parse_manifest(text: str, where: str) -> Manifest:
     return Manifest(**values, files=tuple(sources))
 
 
-def _inconsistencies(digest: str, sources: list[SourceFile]) -> Iterable[str]:
+def _inconsistencies(digest: str | None, sources: list[SourceFile]) -> Iterable[str]:
     if not sources:
+        if digest is None:
+            yield "digest: expected 64 hexadecimal digits, got None, and there are no files"
         return
     if len({source.role for source in sources}) < len(sources):
         yield "files: each of several files needs a role that no other has"
-    derived = sources[0].sha256
-    if len(sources) > 1:
-        derived = tree_digest({source.role: source.sha256 for source in sources})
+    derived = digest_of_files({source.role: source.sha256 for source in sources})
     if digest != derived:
-        yield f"digest: expected {derived}, the digest of the files, got {digest}"
+        expected = derived or "null, since that of a file is null"
+        yield f"digest: expected {expected}, the digest of the files, got {digest}"
+
+
+def digest_of_files(by_role: Mapping[str, str | None]) -> str | None:
+    """Return the digest of a dataset from its files' by role; None where one is not known."""
+    known = {role: digest for role, digest in by_role.items() if digest is not None}
+    if len(known) < len(by_role):
+        return None
+    return tree_digest(known) if len(known) > 1 else next(iter(known.values()))
 
 
 def _required(described_class: type[Manifest | SourceFile]) -> set[str]:
@@ -257,6 +276,15 @@ def _is_path(value: Any) -> bool:
 _text = _matches(r".*\S.*", "some text")
 _url = _matches(r"https?://\S+", "an http(s) address")
 _sha256 = _matches(r"[0-9a-f]{64}", "64 hexadecimal digits")
+_packed = _matches(
+    r"md5:[0-9a-f]{32}|sha256:[0-9a-f]{64}", "md5:DIGEST or sha256:DIGEST of the packed file"
+)
+
+
+def _or_null(rule: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda value: None if value is None else rule(value)
+
+
 _count = _rule("a positive integer", partial(is_whole, low=1))
 _shape = _rule(
     "[height, width]",
@@ -285,7 +313,7 @@ _MANIFEST_RULES = {
     "group_sizes": _list_of(_count, "a list of numbers of rows"),
     "equal_rows_together": _rule("true or false", lambda value: isinstance(value, bool)),
     "protocol": _rule("a mapping", lambda value: isinstance(value, dict)),
-    "digest": _sha256,
+    "digest": _or_null(_sha256),
     "files": _list_of(lambda entry: entry, "a list of files"),
 }
 _FILE_RULES = {
@@ -293,7 +321,8 @@ _FILE_RULES = {
         "a relative path, folder/file", _is_path, lambda value: str(PurePosixPath(value))
     ),
     "urls": _list_of(_url, "a list of http(s) addresses"),
-    "sha256": _sha256,
+    "sha256": _or_null(_sha256),
     "size": _count,
     "role": _text,
+    "packed": _packed,
 }

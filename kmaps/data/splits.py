@@ -25,8 +25,8 @@ Samples = Dataset | TableDataset
 _FORMS = (
     "{train: 10000, test: 10000} or {train: 0.7}, with or without {stratified: true}, {official: "
     "true} with or without {train: 10000}, {train: [groups], test: [groups]} with or without "
-    "{choose: 2}, or {train_per_class: 30, test_per_class: 20}; numbers of samples with or without "
-    "{overlap: true}"
+    "{choose: 2}, or {train_per_class: 30} with or without {test_per_class: 20}; both numbers of "
+    "samples with or without {overlap: true}"
 )
 _KEYS = (
     "overlap",
@@ -50,7 +50,7 @@ def draw_split(dataset: Samples, protocol: Mapping[str, Any], split: int) -> Spl
       and above, all other samples are the test set;
     - either of them with ``stratified: true``: each class is drawn in proportion to its size;
     - ``{train_per_class: n, test_per_class: m}``: n samples of every class to train, at most m of
-      the rest to test;
+      the rest to test; without ``test_per_class`` all of the rest;
     - either with numbers of samples and ``overlap: true``: the same training samples, and test
       samples drawn from all samples, or from all of each class, so that some are trained on;
     - ``{train: [names], test: [names]}``: all samples of some official groups;
@@ -240,7 +240,7 @@ def check_protocol(protocol: Mapping[str, Any]) -> None:
         are_groups = _is_names(protocol["train"]) and _is_names(protocol["test"])
         sound = count(protocol["choose"]) and are_groups
     else:
-        per_class = keys == {"train_per_class", "test_per_class"}
+        per_class = keys - {"test_per_class"} == {"train_per_class"}
         sound = per_class and all(map(count, protocol.values()))
     if not sound:
         raise ConfigError(f"protocol: got {dict(protocol)}, expected {_FORMS}")
@@ -298,7 +298,7 @@ def _draw_per_class(
     dataset: Samples, protocol: Mapping[str, Any], rng: np.random.Generator
 ) -> Split:
     n_train = protocol["train_per_class"]
-    n_test = protocol["test_per_class"]
+    n_test = protocol.get("test_per_class", len(dataset.y))
     train = []
     test = []
     for label, name in enumerate(dataset.class_names):

@@ -165,7 +165,7 @@ def test_per_class():
         {"official": True, "train": 0},
         {"official": True, "train": ["a"]},
         {"official": True, "test": 10},
-        {"train_per_class": 3},
+        {"test_per_class": 3},
         {"train_per_class": "3", "test_per_class": 3},
         *({"choose": k, "train": ["1"], "test": ["2"]} for k in (0, True, "2", 1.5)),
     ],

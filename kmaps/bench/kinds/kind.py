@@ -175,11 +175,13 @@ class Kind(ABC):
 
     def digest(self, cell: Cell) -> str:
         """Return the sha256 of the data that a cell is measured on."""
-        from kmaps.data import load_manifest
+        from kmaps.data import Manifest, content_digest, load_manifest
 
+        if isinstance(cell.source, Manifest):
+            return content_digest(cell.source)
         if cell.source is not None:
             return cell.source.digest
-        return load_manifest(cell.dataset).digest if cell.dataset else ""
+        return content_digest(load_manifest(cell.dataset)) if cell.dataset else ""
 
     def draw_splits(self, cells: Iterable[Cell]) -> None:
         """Draw every split of some cells, to see whether there are so many samples: a

@@ -287,6 +287,8 @@ class DatasetSplits(Data):
             raise ValueError("missing key 'name', or 'files'")
         manifest = load_manifest(self.name, context.get("folder"))
         self._source = None if self.name in packaged() else manifest
+        if get_format(manifest).scenes:
+            raise ValueError(f"{self.name} has images with boxes: it is for kind: detection")
         self._has_images = not get_format(manifest).tabular
         return self
 

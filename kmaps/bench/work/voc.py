@@ -1,6 +1,6 @@
 """Detection as genrbf, Sect. 4, has it: candidate windows, a classifier on each, average precision.
 
-It runs on scenes (:mod:`kmaps.data.annotations`); the datasets are not downloaded.
+It runs on scenes (:func:`kmaps.data.load_scenes`, :mod:`kmaps.data.annotations`).
 """
 
 from collections.abc import Iterable, Sequence

@@ -18,14 +18,14 @@ from sklearn.preprocessing import FunctionTransformer
 from kmaps.bench.work.trials import Tasks
 from kmaps.bench.work.voc import Detections, Windows, detect, evaluate, suppress, training_windows
 from kmaps.data.annotations import Scene, load_voc
-from kmaps.data.cache import cache_root
+from kmaps.data.cache import cache_root, stamped_files
+from kmaps.data.manifest import load_manifest
 from kmaps.errors import DataError
 from kmaps.features import Phog, WindowWords, describe_windows, get_normalization, load_image
 from kmaps.features.bow import DenseSiftBow
 from kmaps.maps import HomogeneousMap
 from kmaps.svm import LiblinearSVC
 
-VOC_ADDRESS = "https://thor.robots.ox.ac.uk/pascal/VOC/voc2007/"
 _ARCHIVES = "VOCtrainval_06-Nov-2007.tar and VOCtest_06-Nov-2007.tar"
 _ALIKE = 0.8  # with more overlap, the first stage keeps one window of two
 
@@ -99,12 +99,19 @@ def _linear() -> LiblinearSVC:
 
 
 def devkit_folder() -> Path:
-    """Return the folder of VOC 2007, or raise DataError with the place where it belongs."""
+    """Return the folder of VOC 2007, downloaded or unpacked by the user.
+
+    A DataError says where it belongs.
+    """
     root = cache_root()
+    manifest = load_manifest("voc2007")
+    if (root / manifest.name).is_dir():
+        stamped_files(root, manifest.name, manifest.digest)
+        return root / manifest.name
     folder = root / "VOCdevkit" / "VOC2007"
     if not folder.is_dir():
         raise DataError(
-            f"voc2007 is not in {root}: unpack {_ARCHIVES} from {VOC_ADDRESS} there, which makes "
-            f"{folder}, or set KMAPS_DATA_DIR to the folder that holds VOCdevkit"
+            f"voc2007 is not in {root}: run `kmaps download voc2007`, or unpack {_ARCHIVES} there, "
+            f"which makes {folder}, or set KMAPS_DATA_DIR to the folder that holds VOCdevkit"
         )
     return folder

@@ -71,7 +71,7 @@ class DetectionKind(TradeOffKind):
         return super().solvers(cells) | {"liblinear"}  # for the first stages
 
     def digest(self, cell: Cell) -> str:
-        """Return nothing: the images are not verified, they come from the user's own devkit."""
+        """Return nothing: the images may come from the user's own devkit, which nobody verifies."""
         return ""
 
     def draw_splits(self, cells: Iterable[Cell]) -> None:
