@@ -21,13 +21,7 @@ from hashlib import sha256
 from numba import config, njit
 from numba.core.caching import UserProvidedCacheLocator
 
-from kmaps.errors import ConfigError
 from kmaps.loop_cache import make_temporary_folder
-
-if config.DISABLE_JIT:
-    raise ConfigError(
-        "NUMBA_DISABLE_JIT is set: the loops of kmaps run only compiled; unset this variable"
-    )
 
 
 def loop(**options: object) -> Callable[[Callable], Callable]:

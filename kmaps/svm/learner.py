@@ -193,8 +193,10 @@ def input_errors() -> Iterator[None]:
     except KmapsError:
         raise
     except ValueError as error:
-        first, *rest = str(error).splitlines()
-        hint = [line for line in rest if line.startswith("Reshape your data")]
+        first, *rest = [line.strip() for line in str(error).splitlines() if line.strip()]
+        # Which names differ is below; of most others, only general advice is.
+        is_of_names = "names" in first
+        hint = [line for line in rest if is_of_names or line.startswith("Reshape your data")]
         raise InputError(" ".join([first, *hint])) from None
 
 

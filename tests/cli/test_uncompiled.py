@@ -36,3 +36,12 @@ def test_commands_name_the_variable(kmaps, command):
 
 def test_the_check_of_the_installation_names_it(kmaps):
     assert "! numba" in kmaps("info", "--check", code=2).stdout
+
+
+def test_no_threads_of_numba_are_one_line_too(tmp_path):
+    np.save(tmp_path / "X.npy", np.eye(3))
+    with kmaps_with(tmp_path, {"NUMBA_NUM_THREADS": "0"}) as run:
+        assert run("encode", "X.npy", "Z.npy", code=2).stderr.startswith(
+            "error: NUMBA_NUM_THREADS="
+        )
+        assert "NUMBA_NUM_THREADS=0" in run("info", "--check", code=2).stdout

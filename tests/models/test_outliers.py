@@ -5,7 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
-from sklearn.datasets import load_digits
+from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 
 from kmaps import (
     KernelSVC,
@@ -15,6 +15,9 @@ from kmaps import (
     RandomFourierMap,
     squared_distance,
 )
+from kmaps.data import load_dataset
+from kmaps.features import extract
+from kmaps.gram_matrix import mean_squared_distance
 from kmaps.models import choose_width
 
 RNG = np.random.default_rng(0)
@@ -71,10 +74,45 @@ def test_two_rows_that_are_far_from_each_other_too():
 
 
 def test_no_row_of_these_is_one():
-    """Few rows, heavy tails, and digits."""
+    """Few rows, and heavy tails."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
         for rows in (RNG.lognormal(0, 1, (500, 20)), X[:19] * np.arange(19)[:, None]):
             LandmarkMap("exp-chi2", 5).fit(rows)
+
+
+def unit_columns(X):
+    return (X - X.min(axis=0)) / np.ptp(X, axis=0)
+
+
+def check_published(X):
+    """No row moves the mean width of features, and no column has one value but zero."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
         for kernel in ("exp-chi2", "exp-js", "exp-intersection", "rbf"):
-            LandmarkMap(kernel, 5).fit(load_digits().data)
+            assert mean_squared_distance(X, kernel=kernel) > 0
+    low, high = X.min(axis=0), X.max(axis=0)
+    assert not ((low == high) & (low != 0)).any()
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        load_digits().data,
+        unit_columns(load_wine().data),
+        unit_columns(load_breast_cancer().data),
+    ],
+    ids=["digits", "wine", "breast-cancer"],
+)
+def test_published_tables_have_no_such_row_and_no_constant_column(X):
+    check_published(X)
+
+
+@pytest.mark.slow
+def test_published_features_of_images_have_none(downloaded):
+    pedestrians = load_dataset("daimler", data_dir=downloaded("daimler"))
+    rows = np.arange(0, len(pedestrians.images), 98)
+    gradients = {"cells": [18, 9, 3], "overlap": False, "orientations": 12, "signed": True}
+    check_published(extract(pedestrians, "hog-pyramid", rows=rows, sigma=0, local=4, **gradients))
+    check_published(extract(pedestrians, "phog", "l1", rows=rows))
+    check_published(extract(pedestrians, "intensity", rows=rows))

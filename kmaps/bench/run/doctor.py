@@ -84,6 +84,10 @@ def _switches() -> Iterator[Diagnosis]:
     if value not in ("", "0"):
         state = f"NUMBA_DISABLE_JIT={value}: the loops of kmaps run only compiled"
         yield Diagnosis("numba", state, "unset NUMBA_DISABLE_JIT", fault=True)
+    value = os.environ.get("NUMBA_NUM_THREADS", "1")
+    if value.lstrip("-").isdigit() and int(value) < 1:
+        state = f"NUMBA_NUM_THREADS={value}: expected 1 or more"
+        yield Diagnosis("numba", state, "unset NUMBA_NUM_THREADS", fault=True)
 
 
 def _limbs(version: str) -> list[int]:
