@@ -19,6 +19,8 @@ _READING = 2  # raise it when the same csv files or images may give other sample
 SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp")
 """Files with these suffixes count as images; other files of a folder are ignored."""
 
+_OF_SYSTEMS = ("__MACOSX", "@eaDir", "#recycle", "$RECYCLE.BIN", "System Volume Information")
+
 
 @dataclass(frozen=True)
 class Listed:
@@ -158,10 +160,10 @@ def _in_folder(folder: Path) -> Listed:
         for path in sorted((folder / label).rglob("*")):
             if path.name[0] == "." or path.is_dir():
                 continue
-            if path.suffix.lower() not in SUFFIXES:
+            below = path.relative_to(folder / label).parts
+            if path.suffix.lower() not in SUFFIXES or any(map(_is_of_system, below[:-1])):
                 left_out.append(path.relative_to(folder).as_posix())
                 continue
-            below = path.relative_to(folder / label).parts
             if len(below) > 1:
                 _refuse_subsets(folder, label, below[0], inner)
             images.append(path.relative_to(folder).as_posix())
@@ -193,10 +195,17 @@ def _in_subsets(folder: Path, subsets: Sequence[str]) -> Listed:
 
 
 def _folders(folder: Path) -> list[str]:
-    names = sorted(path.name for path in folder.iterdir() if path.is_dir() and path.name[0] != ".")
+    names = sorted(
+        path.name for path in folder.iterdir() if path.is_dir() and not _is_of_system(path.name)
+    )
     if not names:
         raise DataError(f"{folder}: expected a folder for each class, found none")
     return names
+
+
+def _is_of_system(folder_name: str) -> bool:
+    """Return whether a folder of this name is hidden, or made by systems that keep copies there."""
+    return folder_name[0] == "." or folder_name in _OF_SYSTEMS
 
 
 def _images_beside(folder: Path) -> list[str]:

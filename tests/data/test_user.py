@@ -316,3 +316,13 @@ def test_files_that_are_left_out_are_counted():
     Path("photos/a/x.heic").write_bytes(b"")
     with pytest.warns(FileNote, match=r"3 files are left out, .* \(2-0.png, 2-1.png, a/x.heic\)"):
         load("photos", **FOLDER)
+
+
+def test_copies_that_systems_keep_are_no_images():
+    deeper("photos/a", "photos/b")
+    deeper("photos/a/.ipynb_checkpoints", "photos/b/@eaDir/1.png", "photos/__MACOSX/a")
+    deeper("photos/.thumbnails")
+    with pytest.warns(FileNote, match="are left out, .*a/.ipynb_checkpoints/.*b/@eaDir/1.png/"):
+        photos = load("photos", **FOLDER)
+    assert photos.class_names == ("a", "b")
+    assert {path.parent.name for path in photos.images} == {"a", "b"}
