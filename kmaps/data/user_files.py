@@ -19,6 +19,18 @@ _READING = 2  # raise it when the same csv files or images may give other sample
 SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp")
 """Files with these suffixes count as images; other files of a folder are ignored."""
 
+_SUBSETS = (
+    "train",
+    "training",
+    "test",
+    "testing",
+    "val",
+    "valid",
+    "validation",
+    "dev",
+    "eval",
+    "evaluation",
+)
 _OF_SYSTEMS = ("__MACOSX", "@eaDir", "#recycle", "$RECYCLE.BIN", "System Volume Information")
 
 
@@ -148,14 +160,15 @@ def _sha256(path: Path, name: str) -> str:
 def _in_folder(folder: Path) -> Listed:
     """Return the images of a folder that has a folder per class.
 
-    Refuse one whose folders hold the same folders again: these may be the classes, and the folders
-    above subsets.
+    Refuse one whose folders hold the same folders again, or have the names of subsets: these may be
+    the classes, and the folders above subsets.
     """
     names: list[str] = []
     labels: list[str] = []
     inner: dict[str, str] = {}  # the class of each folder inside the folders
     left_out = _images_beside(folder)
-    for label in _folders(folder):
+    folders = _folders(folder)
+    for label in folders:
         images = []
         for path in sorted((folder / label).rglob("*")):
             if path.name[0] == "." or path.is_dir():
@@ -171,6 +184,8 @@ def _in_folder(folder: Path) -> Listed:
             raise DataError(f"{folder / label}: has no image ({', '.join(SUFFIXES)})")
         names += sorted(images)
         labels += [label] * len(images)
+    if len(folders) > 1 and all(name.casefold() in _SUBSETS for name in folders):
+        raise _either(folder, folders[0], folders[1], "have the names of subsets")
     _say_left_out(folder, left_out)
     return Listed([folder / name for name in names], names, np.array(labels), {})
 
@@ -221,15 +236,18 @@ def _refuse_subsets(folder: Path, label: str, inside: str, inner: dict[str, str]
     """Refuse a folder inside a class that is inside another class too; note it in ``inner``."""
     other = inner.setdefault(inside.casefold(), label)
     if other != label:
-        first, second = other, label
-        if second.casefold().startswith("train"):
-            first, second = label, other
-        raise InputError(
-            f"{folder}: its folders {first} and {second} both hold a folder {inside}, so that "
-            f"{first} and {second} may be classes or subsets; of subsets, name one "
-            f"({folder / first}), or in an experiment train: [{first}], test: [{second}]; if they "
-            "are classes, list the images in a .csv"
-        )
+        raise _either(folder, other, label, f"both hold a folder {inside}")
+
+
+def _either(folder: Path, first: str, second: str, why: str) -> InputError:
+    """Return the error for two folders that may be classes or subsets."""
+    if second.casefold().startswith("train"):
+        first, second = second, first
+    return InputError(
+        f"{folder}: its folders {first} and {second} {why}, so that {first} and {second} may be "
+        f"classes or subsets; of subsets, name one ({folder / first}), or in an experiment train: "
+        f"[{first}], test: [{second}]; if they are classes, list the images in a .csv"
+    )
 
 
 def _say_left_out(folder: Path, names: Sequence[str]) -> None:

@@ -326,3 +326,18 @@ def test_copies_that_systems_keep_are_no_images():
         photos = load("photos", **FOLDER)
     assert photos.class_names == ("a", "b")
     assert {path.parent.name for path in photos.images} == {"a", "b"}
+
+
+@pytest.mark.parametrize(
+    "places", [("train", "test"), ("Training/a", "Training/b", "Validation"), ("train/a", "val/b")]
+)
+def test_folders_with_names_of_subsets_are_no_classes(places):
+    deeper(*[f"photos/{place}" for place in places])
+    said = refused("photos", **FOLDER)
+    assert "may be classes or subsets" in said
+    assert f"train: [{places[0].split('/')[0]}]" in said
+
+
+def test_a_class_may_have_the_name_of_a_subset():
+    deeper("photos/train", "photos/tram")
+    assert load("photos", **FOLDER).class_names == ("train", "tram")
