@@ -1,6 +1,6 @@
 """Which levels stand for the values of each feature, and the columns that they come from."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -84,13 +84,8 @@ class Columns:
         X = self._X if j is None else self._X[:, j : j + 1]
         values = np.empty(most + 1)
         table = empty_table(most)
-        stored = X.data[:, None] if issparse(X) else X
-        has_implicit_zeros = issparse(X) and X.nnz < X.shape[0] * X.shape[1]
-        n_values = collect(np.zeros(1), values, 0, table) if has_implicit_zeros else 0
-        block_rows = max(1, _BLOCK_VALUES // stored.shape[1])
-        for start in range(0, len(stored), block_rows):
-            # In double precision and in order, so that the loop has one type.
-            block = np.ravel(stored[start : start + block_rows]).astype(np.float64)
+        n_values = 0
+        for block in _blocks_in_double(X):
             n_values = collect(block, values, n_values, table)
             if n_values > most:
                 return None
@@ -109,6 +104,16 @@ class Columns:
         sizes = ColumnSizes(self.n_columns)
         sizes.add(self._X)
         return sizes
+
+
+def _blocks_in_double(X: AnyMatrix) -> Iterator[NDArray[np.float64]]:
+    """Yield the values of a matrix in blocks of one type; of what is not stored one zero."""
+    if issparse(X) and X.nnz < X.shape[0] * X.shape[1]:
+        yield np.zeros(1)
+    stored = X.data[:, None] if issparse(X) else X
+    block_rows = max(1, _BLOCK_VALUES // stored.shape[1])
+    for start in range(0, len(stored), block_rows):
+        yield np.ravel(stored[start : start + block_rows]).astype(np.float64)
 
 
 def _ends(X: AnyMatrix) -> tuple[NDArray, NDArray]:
