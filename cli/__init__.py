@@ -4,6 +4,9 @@
 def main() -> None:
     """Run the command line of this process; Ctrl-C while modules are imported is one line, too."""
     try:
+        from kmaps.cli.interrupts import note_interrupts
+
+        note_interrupts()
         from kmaps.cli.main import main as run
 
         run()

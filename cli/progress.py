@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kmaps.cli.flags import COMMAND_LINE, megabytes, say
+from kmaps.cli.interrupts import raise_noted
 from kmaps.errors import printable
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ def stage_bars(
 
     def report(title: str, done: int, total: int) -> None:
         nonlocal stage
+        raise_noted()
         if title != stage.title:
             stage.close()
             stage = _Stage(title)

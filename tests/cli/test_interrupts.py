@@ -32,9 +32,43 @@ sys.meta_path.insert(0, Slow())
 from kmaps.cli import main
 main()
 """
+# As packages that catch everything while they look for others.
+LOST = """
+import time
+from importlib import import_module
+from kmaps.cli import main as start, progress
+from kmaps.cli.interrupts import ended_by_interrupt
+
+def work():
+    try:
+        print("begun", flush=True)
+        time.sleep(1000)
+    except BaseException:
+        pass
+    {goes_on}
+
+import_module("kmaps.cli.main").main = work
+start()
+"""
+LOST_IN_LOOP = LOST.format(
+    goes_on="""
+    with ended_by_interrupt():
+        pass"""
+)
+LOST_IN_STAGE = LOST.format(
+    goes_on="""
+    with progress.progress_bar("stage") as report:
+        report(1, 2)"""
+)
+PROGRAMS = {
+    "loop": LOOP,
+    "import": IMPORT,
+    "lost before a loop": LOST_IN_LOOP,
+    "lost before a stage": LOST_IN_STAGE,
+}
 
 
-@pytest.mark.parametrize("program", [LOOP, IMPORT], ids=["loop", "import"])
+@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
 def test_ctrl_c_ends_the_process_with_one_line(program):
     with subprocess.Popen(
         [sys.executable, "-c", program],
