@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Literal
 import click
 
 from kmaps.cli.completing import files
-from kmaps.cli.flags import COUNT, Number, in_flags, say
+from kmaps.cli.flags import COUNT, Number, say, say_note
 from kmaps.errors import ColumnNote, ConfigError, FileNote, InputError, KmapsError, one_line
 
 if TYPE_CHECKING:
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from kmaps.cli.compiling import Compiled
     from kmaps.io import Reader
 
-_FIRST_ROWS, _FIRST_VALUES = 100, 20_000  # at the beginning, which is read twice
+# Checked before the slow imports, and read again afterwards.
+_FIRST_ROWS = 100
+_FIRST_VALUES = 20_000
 
 input_format = click.option(
     "--input-format",
@@ -54,33 +56,34 @@ zero_based = click.option(
     "--zero-based",
     type=click.Choice(["auto", "true", "false"]),
     default="auto",
-    help="Whether indices of svm files count from 0. auto: if 0 occurs; for a model, they count "
-    "from 1 if its last index occurs, and other files are refused.",
+    help="Whether indices of svm files count from 0. auto: they do if 0 occurs; with a model they "
+    "count from 1 if the model's last index occurs, and other files are refused.",
 )
 header = click.option(
     "--header",
     type=click.Choice(["auto", "yes", "no"]),
     default="auto",
-    help="Whether the first line of a csv file is a header. auto: by the file, which is refused "
+    help="Whether the first line of a csv file is a header. auto: the file decides, and is refused "
     "where its first line may be either.",
 )
 keep_large = click.option(
     "--keep-large",
     is_flag=True,
-    help="Keep values of more than a million times the median size of their column's non-zero "
-    "values, which are refused otherwise.",
+    help="Accept values of more than a million times the median size of the non-zero values in "
+    "their column; otherwise they are refused.",
 )
 n_features = click.option(
-    "--n-features", type=click.IntRange(1), help="Columns of svm files. [default: largest index]"
+    "--n-features",
+    type=click.IntRange(1),
+    help="Number of columns of svm files. [default: largest index]",
 )
-
-
 normalize = click.option(
     "--normalize",
     type=click.Choice(["none", "l1", "l2", "max", "min-max"]),
     default="none",
     help="Divide each row by its norm (l1, l2), each column by its largest size (max), or take "
-    "each column to 0 … 1 (min-max). Columns have the scales of all rows, those held out too.",
+    "each column to 0 … 1 (min-max). The scales of columns are those of all rows, those held out "
+    "included.",
 )
 
 
@@ -105,7 +108,7 @@ threads = click.option(
 )
 
 
-def opened(
+def open_rows(
     path: str | Path,
     form: str | None = None,
     *,
@@ -137,8 +140,9 @@ def opened(
             f"{reader.name}: neither index 0 nor index {n_features}, the last one, occurs, so its "
             "indices may count from 0 or from 1; pass --zero-based true or --zero-based false"
         )
-    for note in () if quiet else reader.notes:
-        say(f"note: {in_flags(note, click.get_current_context().command.params)}", err=True)
+    if not quiet:
+        for note in reader.notes:
+            say_note(note)
     return reader
 
 
@@ -148,14 +152,18 @@ def noting(quiet: bool) -> Iterator[None]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", FileNote)
         yield
-    notes = dict.fromkeys(
-        str(warning.message) for warning in caught if warning.category is FileNote
-    )
-    for text in () if quiet else notes:
-        say(f"note: {in_flags(text, click.get_current_context().command.params)}", err=True)
-    for other in caught:
-        if other.category is not FileNote:
-            warnings.showwarning(other.message, other.category, other.filename, other.lineno)
+    notes = []
+    others = []
+    for warning in caught:
+        if warning.category is FileNote:
+            notes.append(str(warning.message))
+        else:
+            others.append(warning)
+    if not quiet:
+        for note in dict.fromkeys(notes):
+            say_note(note)
+    for warning in others:
+        warnings.showwarning(warning.message, warning.category, warning.filename, warning.lineno)
 
 
 def _choice(text: str) -> bool | Literal["auto"]:
@@ -177,8 +185,8 @@ def check_paths(target: str, sources: Sequence[str | None], force: bool) -> None
     if target == "-":
         return
     for source in sources:
-        existing = source and os.path.exists(source) and os.path.exists(target)
-        if existing and os.path.samefile(source, target):
+        both_exist = source and os.path.exists(source) and os.path.exists(target)
+        if both_exist and os.path.samefile(source, target):
             raise InputError(f"{target}: is the input too; choose another name for OUT")
     check_target(target, force=force)
 
@@ -194,9 +202,9 @@ def check_start(reader: "Reader") -> None:
     """Refuse a file whose first rows are wrong before the slow imports."""
     from kmaps.io import finite_block
 
-    for block in reader.blocks(_FIRST_ROWS, _FIRST_VALUES):
-        finite_block(reader, block, None)
-        return
+    first_block = next(iter(reader.blocks(_FIRST_ROWS, _FIRST_VALUES)), None)
+    if first_block is not None:
+        finite_block(reader, first_block, None)
 
 
 def check_labelled(reader: "Reader", labels: object) -> None:
@@ -225,20 +233,20 @@ def labelled_rows(
 
     Bad rows and labels are refused here; a read error inside the block becomes one line.
     """
-    own_column, column = split_label_column(label_column, labels)
+    data_column, labels_column = split_label_column(label_column, labels)
     with input_file(source, target, input_format) as (path, name), as_input_error():
-        reader = opened(
+        reader = open_rows(
             path,
             input_format,
             name=name,
-            label_column=own_column,
+            label_column=data_column,
             zero_based=zero_based,
             header=header,
             n_features=n_features,
             quiet=quiet,
         )
         check_labelled(reader, labels)
-        y = None if labels is None else given_labels(labels, column)
+        y = None if labels is None else labels_in(labels, labels_column)
         check_start(reader)
         yield reader, y
 
@@ -268,8 +276,8 @@ def input_file(source: str, target: str, form: str | None) -> Iterator[tuple[Pat
 @contextmanager
 def _copied(folder: Path | None, form: str, suffix: str = "") -> Iterator[str]:
     """Yield the name of a copy of standard input, closed so that Windows can open it again."""
-    with tempfile.TemporaryDirectory(prefix="kmaps-", dir=folder) as made:
-        with open(os.path.join(made, f"input{suffix}"), "w+b") as copy:
+    with tempfile.TemporaryDirectory(prefix="kmaps-", dir=folder) as temporary:
+        with open(os.path.join(temporary, f"input{suffix}"), "w+b") as copy:
             _copy_input(copy)
             _check_end(copy, form)
         yield copy.name
@@ -306,7 +314,7 @@ def seekable(source: str, suffix: str) -> Iterator[str]:
             raise type(error)(str(error).replace(name, "standard input")) from None
 
 
-def given_labels(labels: str, column: str | None, classes: "NDArray | None" = None) -> "NDArray":
+def labels_in(labels: str, column: str | None, classes: "NDArray | None" = None) -> "NDArray":
     """Return the labels of a file, or of standard input for -."""
     from kmaps.io import read_labels
 
@@ -342,29 +350,30 @@ def once_each_warning(
         # Rows of files are arrays; the columns' names were compared with the model's when opened.
         warnings.filterwarnings("ignore", "X does not have valid feature names")
         yield caught
+    if quiet:
+        return
+    notes: dict[str, None] = {}
     kinds: dict[tuple, list] = {}
     for warning in caught:
         if isinstance(warning.message, ColumnNote):
-            continue
-        kinds.setdefault((warning.filename, warning.lineno), []).append(warning.message)
-    for messages in () if quiet else kinds.values():
-        more = f" (and in {len(messages) - 1} more blocks)" if len(messages) > 1 else ""
-        say(f"warning: {one_line(messages[0])}{more}", err=True)
-    notes = [warning.message for warning in caught if isinstance(warning.message, ColumnNote)]
-    texts = dict.fromkeys(note.naming(columns) for note in notes)
-    for text in () if quiet else texts:
-        params = click.get_current_context().command.params
-        say(f"note: {in_flags(one_line(text), params)}", err=True)
+            notes[one_line(warning.message.naming(columns))] = None
+        else:
+            kinds.setdefault((warning.filename, warning.lineno), []).append(warning.message)
+    for messages in kinds.values():
+        blocks = f" (and in {len(messages) - 1} more blocks)" if len(messages) > 1 else ""
+        say(f"warning: {one_line(messages[0])}{blocks}", err=True)
+    for note in notes:
+        say_note(note)
 
 
 @contextmanager
 def compiling(quiet: bool) -> Iterator["Compiled"]:
     """Report that loops are compiled; yield the time that it took."""
-    from kmaps.cli.compiling import watched
+    from kmaps.cli.compiling import compile_counter
 
     def report() -> None:
         if not quiet:
             say("compiling the loops, once (see `kmaps warmup`)", err=True)
 
-    with watched(report) as compiled:
+    with compile_counter(report) as compiled:
         yield compiled

@@ -9,7 +9,7 @@ import click
 from kmaps.cli.flags import FILE, RUN, Number, say
 
 _Forms = dict[str, Callable[[], str]]
-_Checked = tuple[_Forms, Exception | None]  # what is printed, and the error at the end
+_Comparison = tuple[_Forms, Exception | None]  # its forms of output, and the error at the end
 
 
 @click.command(
@@ -51,7 +51,7 @@ _Checked = tuple[_Forms, Exception | None]  # what is printed, and the error at 
 @click.option(
     "--strict",
     is_flag=True,
-    help="Fail where a number of kmaps' own rows differs at all; without --reported.",
+    help="Fail where a number of kmaps' own rows differs at all. Not for --reported.",
 )
 @click.option("-q", "--quiet", is_flag=True, help="Print only what changed, and a summary.")
 def command(
@@ -72,10 +72,9 @@ def command(
     kernels are compared to a thousandth, the number of frequencies kept to a twentieth, storage to
     the byte; times are not compared. A cell is improved only if nothing in it is less good; if a
     number differs within its tolerance it is changed, which passes without --strict. Accuracy is
-    shown before and after, with the interval of the difference where both have their correct.npz.
-    If the baseline has correct.npz (which test samples each cell
-    got right), the results must have it too. Rows with a C at the edge of the values that were
-    tried are flagged, which is no failure.
+    shown before and after, with the interval of the difference where both have their correct.npz
+    (which test samples each cell got right). If the baseline has one, the results must have it too.
+    Rows with a C at the edge of the values that were tried are flagged, which is no failure.
 
     With --reported the command shows the numbers and claims of the papers next to ours: printed,
     ours, the difference, the verdict. With --against too it fails if a number that the baseline
@@ -94,9 +93,9 @@ def command(
     if reported and strict:
         raise click.UsageError("--strict compares the cells of a run; leave out --reported.")
     if reported:
-        forms, error = _reported(results, baseline, floor, quiet)
+        forms, error = _compare_reported(results, baseline, floor, quiet)
     else:
-        forms, error = _cells(results, baseline, floor, quiet, strict)
+        forms, error = _compare_cells(results, baseline, floor, quiet, strict)
     if junit:
         from kmaps.io import atomic_file
 
@@ -107,9 +106,9 @@ def command(
         raise error
 
 
-def _cells(
+def _compare_cells(
     results: Path, baseline: Path | None, floor: float, quiet: bool, strict: bool
-) -> _Checked:
+) -> _Comparison:
     from kmaps.bench.kinds import SHOWN, shown_of
     from kmaps.bench.paper.claims import paired_interval
     from kmaps.bench.records import gate
@@ -120,27 +119,32 @@ def _cells(
 
     if baseline is None:
         raise click.UsageError("Missing option '--against' (or --reported).")
-    records, reference = read_records(results), read_records(baseline)
+    records = read_records(results)
+    baseline_records = read_records(baseline)
+    kind = records[0]["kind"]
+    baseline_kind = baseline_records[0]["kind"]
     try:
-        shown, shown_theirs = shown_of(records), shown_of(reference)
+        shown = shown_of(records)
+        baseline_shown = shown_of(baseline_records)
     except ConfigError as error:
-        if not {records[0]["kind"], reference[0]["kind"]} <= {*SHOWN}:  # of another version
+        if kind not in SHOWN or baseline_kind not in SHOWN:  # of another version
             raise
         raise NothingMeasured(f"the gate cannot judge: {error}") from error
-    if shown is not shown_theirs:
+    if shown is not baseline_shown:
         raise NothingMeasured(
-            f"the results have the kind {records[0]['kind']}, the baseline has the kind "
-            f"{reference[0]['kind']}; check that it belongs to this experiment"
+            f"the results have the kind {kind}, the baseline has the kind {baseline_kind}; check "
+            "that it belongs to this experiment"
         )
-    correct, theirs = read_correct(results, records), read_correct(baseline, reference)
+    correct = read_correct(results, records)
+    baseline_correct = read_correct(baseline, baseline_records)
     verdicts = gate.compare(
         records,
-        reference,
+        baseline_records,
         shown.judged,
         floor=floor,
         correct=correct,
-        baseline_correct=theirs,
-        interval=paired_interval(correct, theirs),
+        baseline_correct=baseline_correct,
+        interval=paired_interval(correct, baseline_correct),
     )
     run = records[0]["experiment"]
     forms: _Forms = {
@@ -152,7 +156,9 @@ def _cells(
     return forms, gate.outcome(verdicts, strict=strict)
 
 
-def _reported(results: Path, baseline: Path | None, floor: float, quiet: bool) -> _Checked:
+def _compare_reported(
+    results: Path, baseline: Path | None, floor: float, quiet: bool
+) -> _Comparison:
     from kmaps.bench.paper import reported, reported_forms
     from kmaps.bench.paper.entries import claim_entries
     from kmaps.bench.report.choice import edges_of_runs
@@ -165,20 +171,22 @@ def _reported(results: Path, baseline: Path | None, floor: float, quiet: bool) -
         from kmaps.bench.kinds import SHOWN
         from kmaps.errors import ConfigError, NothingMeasured
 
-        all_theirs = reported.read_runs(baseline)
-        theirs_correct = reported.read_correct_of_runs(baseline, all_theirs)
-        theirs = reported.expected(runs, all_theirs)
+        all_baseline_runs = reported.read_runs(baseline)
+        baseline_correct = reported.read_correct_of_runs(baseline, all_baseline_runs)
+        baseline_runs = reported.expected(runs, all_baseline_runs)
         baseline_items = reported.read_stored(baseline)
         if baseline_items is None:
-            baseline_items = reported.reported(theirs, claim_entries(theirs), theirs_correct)
-        failures = reported.failures(items, baseline_items, theirs)
-        kinds = dict.fromkeys(records[0]["kind"] for records in theirs.values())
+            baseline_items = reported.reported(
+                baseline_runs, claim_entries(baseline_runs), baseline_correct
+            )
+        failures = reported.failures(items, baseline_items, baseline_runs)
+        kinds = dict.fromkeys(records[0]["kind"] for records in baseline_runs.values())
         try:
             judged = {kind: SHOWN[kind].judged for kind in kinds}
         except ConfigError as error:
             raise NothingMeasured(f"the gate cannot judge: {error}") from error
         failures += reported.cell_failures(
-            runs, theirs, judged, floor, correct=correct, baseline_correct=theirs_correct
+            runs, baseline_runs, judged, floor, correct=correct, baseline_correct=baseline_correct
         )
     edges = edges_of_runs(runs)
     forms: _Forms = {

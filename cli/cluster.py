@@ -24,11 +24,11 @@ cluster = click.option(
 
 
 @contextmanager
-def connected(address: str, *not_there: str) -> Iterator[Any]:
+def cluster_client(address: str, *refused_options: str) -> Iterator[Any]:
     """Yield the client of a cluster; refuse options that have no meaning on clusters."""
-    refuse_options(not_there, "not with --cluster; leave it out")
+    refuse_options(refused_options, "not with --cluster; leave it out")
     try:
-        from kmaps.dask import connected as connected_there
+        from kmaps.dask import connected
     except ModuleNotFoundError as error:
         raise ConfigError(
             f"--cluster needs {error.name}, which is not installed: pip install 'PATH[cluster]', "
@@ -36,11 +36,11 @@ def connected(address: str, *not_there: str) -> Iterator[Any]:
         ) from None
     from kmaps.bench.run.processes import starting
 
-    with starting({}), connected_there(address) as client:  # lost workers start again
+    with starting({}), connected(address) as client:  # lost workers start again
         yield client
 
 
-def encode_there(
+def encode_on_cluster(
     source: str,
     target: str,
     feature_map: "FeatureMap",
@@ -75,7 +75,7 @@ def encode_there(
     )
 
 
-def train_there(
+def train_on_cluster(
     source: str,
     model: Any,
     costs: list[float] | str,
@@ -95,26 +95,34 @@ def train_there(
     if isinstance(costs, str) or len(costs) > 1:
         raise ConfigError("-C: give one value with --cluster; choose it on a part of the rows")
     model.set_params(C=costs[0])
-    coded = isinstance(model, CodedSVC)
-    there: Any = BlockwiseMappedSVC(model, client)
-    if coded:
-        there = BlockwiseSVC.like(model.set_params(n_blocks="auto"), client)
+    is_coded = isinstance(model, CodedSVC)
+    learner: Any
+    if is_coded:
+        learner = BlockwiseSVC.like(model.set_params(n_blocks="auto"), client)
+    else:
+        learner = BlockwiseMappedSVC(model, client)
     with stage_bars(quiet=quiet) as report, showing(report):
-        there.fit(*_labelled(source, labels, label_column))
-    model = there if coded else there.model_
-    model.classes_ = whole_labels(model.classes_)
-    facts = training_facts(model, there.n_rows_, [], None)
-    facts |= {"n_blocks": int(there.n_blocks_.max())} if coded else {}
-    facts |= {"index_base": None, "blocks_sha256": there.blocks_sha256_}
-    reading = "code_s" if coded else "encode_s"
-    facts[reading] = model.timings_["convert_s" if coded else "encode_s"]
-    facts["train_s"] = model.timings_["train_s"]
-    names = column_names(source)
-    columns = names and [name for name in names if name != label_column]
-    return model, facts, record_of(model, facts, source, label_column, columns)
+        learner.fit(source, _labels(source, labels, label_column))
+    fitted = learner if is_coded else learner.model_
+    fitted.classes_ = whole_labels(fitted.classes_)
+    facts = training_facts(fitted, learner.n_rows_, [], None)
+    if is_coded:
+        facts["n_blocks"] = int(learner.n_blocks_.max())
+    facts["index_base"] = None
+    facts["blocks_sha256"] = learner.blocks_sha256_
+    if is_coded:
+        facts["code_s"] = fitted.timings_["convert_s"]
+    else:
+        facts["encode_s"] = fitted.timings_["encode_s"]
+    facts["train_s"] = fitted.timings_["train_s"]
+    columns = column_names(source)
+    if columns is not None:
+        columns = [name for name in columns if name != label_column]
+    return fitted, facts, record_of(fitted, facts, source, label_column, columns)
 
 
-def _labelled(source: str, labels: str | None, label_column: str | None) -> tuple[str, Any]:
+def _labels(source: str, labels: str | None, label_column: str | None) -> Any:
+    """Return the labels of a file, or the name of their column in the file of the rows."""
     from kmaps.dask import column_names, labels_of
 
     columns = column_names(source)
@@ -126,10 +134,10 @@ def _labelled(source: str, labels: str | None, label_column: str | None) -> tupl
         raise ConfigError(f"{source}: holds no labels; name a file with --labels")
     if labels is not None and label_column is not None:
         raise ConfigError("--labels: Parquet has labels in --label-column; leave one out")
-    return source, label_column if labels is None else labels_of(labels)
+    return label_column if labels is None else labels_of(labels)
 
 
-def predict_there(
+def predict_on_cluster(
     trained: "Trained",
     source: str,
     target: str,
@@ -145,23 +153,25 @@ def predict_there(
     from kmaps.dask import check_output, joined, kept, labels_of, mapped, rows_of, write
 
     check_output(target, force=force)
-    start, model = perf_counter(), trained.model
+    start = perf_counter()
+    model = trained.model
     rows = rows_of(source, label_column)
     check_columns(trained, rows, label_column)
     vars(model).pop("feature_names_in_", None)  # blocks are arrays without names
     truth = rows.labels if labels is None else labels_of(labels)
-    n_rows, dtype = sum(rows.lengths), model.classes_.dtype
+    n_rows = sum(rows.lengths)
+    dtype = model.classes_.dtype
     if truth is not None and len(truth) != n_rows:
         raise InputError(f"{len(truth)} labels, but {source} has {n_rows} rows")
     blocks = kept(mapped(rows.blocks, model.predict, model.n_features_in_, dtype, None))
     write(blocks, rows.lengths, target, dtype=dtype, width=None, columns=["label"], force=force)
-    right = None
+    n_correct = None
     if truth is not None:
         predicted = joined(blocks, rows.lengths, dtype, ())
-        right = int((predicted == truth.rechunk(predicted.chunks)).sum().compute())
+        n_correct = int((predicted == truth.rechunk(predicted.chunks)).sum().compute())
     return {
         "rows": n_rows,
-        "correct": right,
-        "accuracy": None if right is None else right / n_rows,
+        "correct": n_correct,
+        "accuracy": None if n_correct is None else n_correct / n_rows,
         "predict_s": perf_counter() - start,
     }

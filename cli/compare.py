@@ -15,11 +15,12 @@ from kmaps.cli.flags import RUN, say
 @click.argument("runs", nargs=-1, required=True, type=RUN)
 @click.option(
     "--measure",
-    "wanted",
+    "measure_names",
     multiple=True,
     metavar="NAME",
     shell_complete=names(measures),
-    help="Compare this measure of `kmaps table`. Repeat for several. [default: the kind's]",
+    help="Compare this measure of `kmaps table`. Repeat for several. [default: the measures of the "
+    "kind of experiment]",
 )
 @click.option(
     "--format",
@@ -28,7 +29,7 @@ from kmaps.cli.flags import RUN, say
     default="text",
     help="Print for a terminal, as Markdown, or as JSON in plain units.",
 )
-def command(runs: tuple[Path, ...], wanted: tuple[str, ...], form: str) -> None:
+def command(runs: tuple[Path, ...], measure_names: tuple[str, ...], form: str) -> None:
     """Show RUNS side by side: their shared rows, each run's difference to the first, what changed.
 
     A run is a records.jsonl or the folder it is in. Accuracies are compared on the same test
@@ -37,21 +38,28 @@ def command(runs: tuple[Path, ...], wanted: tuple[str, ...], form: str) -> None:
     """
     from kmaps.bench.kinds import shown_of
     from kmaps.bench.kinds.row_names import read_named
-    from kmaps.bench.paper import compared_runs as compared
+    from kmaps.bench.paper import compared_runs
     from kmaps.bench.records.arrays import read_correct
     from kmaps.bench.records.measures import check_measures
 
     if len(runs) < 2:
         raise click.UsageError(f"got one run, {runs[0]}: expected two or more")
-    check_measures(wanted)
-    held = []
-    names = [path.resolve().name for path in runs]
-    if len(set(names)) < len(names):
-        names = [str(path) for path in runs]
-    for name, path in zip(names, runs, strict=True):
+    check_measures(measure_names)
+    run_names = [path.resolve().name for path in runs]
+    if len(set(run_names)) < len(run_names):
+        run_names = [str(path) for path in runs]
+    named_runs = []
+    for name, path in zip(run_names, runs, strict=True):
         records = read_named(path)
-        held.append(compared.Run(name, records, read_correct(path, records)))
-    chosen = wanted or shown_of(held[0].records).measures(held[0].records)
-    rows = compared.compare_runs(held, chosen)
-    forms = {"text": compared.as_text, "md": compared.as_markdown, "json": compared.as_json}
-    say(forms[form](held, rows), nl=False)
+        correct = read_correct(path, records)
+        named_runs.append(compared_runs.Run(name, records, correct))
+    if not measure_names:
+        first_records = named_runs[0].records
+        measure_names = shown_of(first_records).measures(first_records)
+    rows = compared_runs.compare_runs(named_runs, measure_names)
+    forms = {
+        "text": compared_runs.as_text,
+        "md": compared_runs.as_markdown,
+        "json": compared_runs.as_json,
+    }
+    say(forms[form](named_runs, rows), nl=False)

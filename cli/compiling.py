@@ -15,27 +15,31 @@ class Compiled:
 
 
 @contextmanager
-def watched(begun: Callable[[], object] = lambda: None) -> Iterator[Compiled]:
-    """Count the loops that numba compiles inside a ``with`` block, not those from its cache."""
+def compile_counter(report: Callable[[], object] = lambda: None) -> Iterator[Compiled]:
+    """Count the loops that numba compiles inside a ``with`` block, not those from its cache.
+
+    ``report`` is called when the first one begins.
+    """
     from numba.core import event
 
     compiled = Compiled()
 
-    class Watch(event.Listener):
-        depth, since = 0, 0.0
+    class Counter(event.Listener):
+        depth = 0
+        start = 0.0
 
         def on_start(self, event: object) -> None:
             if not compiled.loops and not self.depth:
-                begun()
+                report()
             if not self.depth:  # a loop compiles the loops that it calls
-                self.since = perf_counter()
+                self.start = perf_counter()
             self.depth += 1
 
         def on_end(self, event: object) -> None:
             self.depth -= 1
             compiled.loops += 1
             if not self.depth:
-                compiled.seconds += perf_counter() - self.since
+                compiled.seconds += perf_counter() - self.start
 
-    with event.install_listener("numba:compile", Watch()):
+    with event.install_listener("numba:compile", Counter()):
         yield compiled

@@ -19,10 +19,10 @@ def names(list_names: Callable[[], Iterable[str]], *, or_files: bool = False) ->
     def complete(
         ctx: click.Context, param: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        fitting = [name for name in list_names() if name.startswith(incomplete)]
-        if not fitting and or_files:
+        matches = [name for name in list_names() if name.startswith(incomplete)]
+        if not matches and or_files:
             return files(ctx, param, incomplete)
-        return [CompletionItem(name) for name in fitting]
+        return [CompletionItem(name) for name in matches]
 
     return complete
 

@@ -73,7 +73,7 @@ def command(
     for manifest in manifests:
         try:
             with byte_bar(quiet=quiet) as report:
-                done = download(
+                result = download(
                     manifest,
                     data_dir=data_dir,
                     mirror=mirrors or None,
@@ -85,21 +85,23 @@ def command(
         except DataError as error:
             failures.append(str(error))
             continue
-        for note in () if quiet else done.notes:
-            say(f"note: {note}", err=True)
-        say(_line(done, verify))
+        if not quiet:
+            for note in result.notes:
+                say(f"note: {note}", err=True)
+        say(_line(result, verify))
         if manifest.digest is None and not quiet:
-            say(f"note: nobody recorded the digest of {done.name} yet; report this one", err=True)
+            say(f"note: nobody recorded the digest of {result.name} yet; report this one", err=True)
     if failures:
         raise DataError("; ".join(failures))
 
 
-def _line(done: "Download", verify: bool) -> str:
-    if done.status == "embedded":
-        return f"{done.name}: embedded in scikit-learn, nothing to download"
-    status, proof = done.status, "ok"
+def _line(result: "Download", verify: bool) -> str:
+    if result.status == "embedded":
+        return f"{result.name}: embedded in scikit-learn, nothing to download"
+    status = result.status
+    proof = "ok"
     if status == "present":
         status = "already present"
         proof = "ok" if verify else "as verified earlier (--verify repeats it)"
-    size = megabytes(done.size)
-    return f"{done.name}: {status}, {size}, sha256 {done.digest} {proof}, {done.folder}"
+    size = megabytes(result.size)
+    return f"{result.name}: {status}, {size}, sha256 {result.digest} {proof}, {result.folder}"

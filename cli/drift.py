@@ -21,7 +21,7 @@ RANGES = "column_ranges"
 HISTOGRAMS = "column_histograms"
 """The key of what `kmaps.io.ColumnHistograms` keeps of the rows of training."""
 
-_NOTABLE = 0.1  # a column's share at unseen levels, or distance, from which on a line says so
+_NOTABLE = 0.1  # a line names the columns with a larger share at unseen levels, or distance
 
 max_drift = click.option(
     "--max-drift",
@@ -165,24 +165,25 @@ class Drift:
     def _name(self, column: int) -> str:
         return f"column {column}" if self._names is None else repr(str(self._names[column]))
 
-    def report(self, most: float | None, *, quiet: bool) -> None:
+    def report(self, limit: float | None, *, quiet: bool) -> None:
         """Print the lines, and end with exit code 1 beyond the largest drift that is allowed."""
-        for text in [] if quiet else self.lines():
-            say(f"warning: {text}", err=True)
-        if most is None:
+        if not quiet:
+            for line in self.lines():
+                say(f"warning: {line}", err=True)
+        if limit is None:
             return
-        kinds = {
+        measures = {
             "of its values lie outside the range of training": self.shares,
             "of its values are at levels that training did not have": self.unseen,
             "is the distance of its histogram to that of training": self.distances,
         }
-        for words, shares in kinds.items():
-            if shares is None or shares.max() <= most:
+        for phrase, shares in measures.items():
+            if shares is None or shares.max() <= limit:
                 continue
-            largest = int(shares.argmax())
+            column = int(shares.argmax())
             raise GateFailed(
-                f"drift: {self._name(largest)}: {100 * shares[largest]:.3g} % {words}, more than "
-                f"--max-drift {most:g}"
+                f"drift: {self._name(column)}: {100 * shares[column]:.3g} % {phrase}, more than "
+                f"--max-drift {limit:g}"
             )
 
 
@@ -199,7 +200,7 @@ def histograms_of(rows: "LabelledRows", low: "NDArray", high: "NDArray") -> dict
     return histograms.as_json()
 
 
-def drift_of(trained: Trained, most: float | None) -> Drift | None:
+def drift_of(trained: Trained, limit: float | None) -> Drift | None:
     """Return empty counts for a model whose file has the ranges of training.
 
     Without them, None; a largest drift that is allowed is then refused, since nothing would hold
@@ -210,7 +211,7 @@ def drift_of(trained: Trained, most: float | None) -> Drift | None:
 
     ranges = trained.record.get(RANGES)
     if ranges is None:
-        if most is not None:
+        if limit is not None:
             raise InputError(
                 f"--max-drift: {trained.file} does not say which ranges the columns had in "
                 "training; train it again with this version"
@@ -219,7 +220,7 @@ def drift_of(trained: Trained, most: float | None) -> Drift | None:
     try:
         low, high = (np.array(ranges[name], np.float64) for name in ("low", "high"))
     except (TypeError, KeyError, ValueError):
-        low = high = np.empty(0)
+        low = high = np.empty(0)  # a shape that is refused below
     shape = (trained.model.n_features_in_,)
     if low.shape != shape or high.shape != shape:
         raise InputError(f"{trained.file}: the model is damaged: its ranges do not fit its columns")

@@ -9,7 +9,7 @@ import click
 from kmaps.cli import array_files
 from kmaps.cli.array_files import as_input_error, compiling, once_each_warning
 from kmaps.cli.cluster import cluster as cluster_option
-from kmaps.cli.cluster import connected, encode_there
+from kmaps.cli.cluster import cluster_client, encode_on_cluster
 from kmaps.cli.completing import files
 from kmaps.cli.flags import say
 from kmaps.cli.map_options import MapCommand, build_map
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kmaps.io import Reader
     from kmaps.maps import FeatureMap
 
-_NOT_THERE = (  # options without meaning on a cluster
+_NOT_ON_CLUSTER = (
     "dtype",
     "codes",
     "labels",
@@ -33,6 +33,7 @@ _NOT_THERE = (  # options without meaning on a cluster
     "n_features",
     "memory",
 )
+"""Options without a meaning on a cluster."""
 
 
 @click.command(
@@ -115,27 +116,32 @@ def command(
     """
     array_files.look_for(source, fit_on, labels)
     if cluster is not None:
-        with connected(cluster, *_NOT_THERE), as_input_error(), once_each_warning(quiet):
-            made = build_map(map_name, parameters)
-            return encode_there(source, target, made, fit_on, label_column, force=force)
+        with (
+            cluster_client(cluster, *_NOT_ON_CLUSTER),
+            as_input_error(),
+            once_each_warning(quiet),
+        ):
+            feature_map = build_map(map_name, parameters)
+            encode_on_cluster(source, target, feature_map, fit_on, label_column, force=force)
+        return
     from kmaps.io import encode_file, open_writer
     from kmaps.io import output_format as format_of
 
     array_files.check_paths(target, [source, fit_on, labels], force)
-    own_column, column = array_files.split_label_column(label_column, labels)
-    y = None if labels is None else array_files.given_labels(labels, column)
+    data_column, labels_column = array_files.split_label_column(label_column, labels)
+    y = None if labels is None else array_files.labels_in(labels, labels_column)
     form = format_of(target, output_format, labels=y is not None)
-    opened = partial(
-        array_files.opened,
+    open_rows = partial(
+        array_files.open_rows,
         n_features=n_features,
-        label_column=own_column,
+        label_column=data_column,
         zero_based=zero_based,
         header=header,
         quiet=quiet,
     )
     with array_files.input_file(source, target, input_format) as (path, name):
-        reader = opened(path, input_format, name=name)
-        fit_reader = opened(fit_on) if fit_on else reader
+        reader = open_rows(path, input_format, name=name)
+        fit_reader = open_rows(fit_on) if fit_on else reader
         _check_rows(reader, fit_reader, y, silent=quiet or zero_based != "auto")
         feature_map = build_map(map_name, parameters)
         if codes and not feature_map.has_codes:
@@ -147,30 +153,40 @@ def command(
                 open_writer(target, form, n_rows=reader.n_rows, force=force) as writer,
                 progress_bar(f"encode {reader.name}", quiet=quiet) as report,
             ):
-                kind, n = _input_type(reader, dtype), int(memory * 1e6)
-                encode_file(reader, writer, encode, labels=y, dtype=kind, memory=n, progress=report)
+                encode_file(
+                    reader,
+                    writer,
+                    encode,
+                    labels=y,
+                    dtype=_input_type(reader, dtype),
+                    memory=int(memory * 1e6),
+                    progress=report,
+                )
 
 
-def _check_rows(reader: "Reader", other: "Reader", y: "NDArray | None", *, silent: bool) -> None:
+def _check_rows(
+    reader: "Reader", fit_reader: "Reader", y: "NDArray | None", *, silent: bool
+) -> None:
     """Refuse a wrong number of labels, rows to fit on with other columns, and wrong first rows.
 
     Unless ``silent``, say where indices count from 0.
     """
     if y is not None and reader.n_rows not in (None, len(y)):
         raise InputError(f"{len(y)} labels, but {reader.name} has {reader.n_rows} rows")
-    if other.n_features != reader.n_features:
+    if fit_reader.n_features != reader.n_features:
         raise InputError(
-            f"{other.name} has {other.n_features} columns, {reader.name} has {reader.n_features}"
+            f"{fit_reader.name} has {fit_reader.n_features} columns, {reader.name} has "
+            f"{reader.n_features}"
         )
-    bases = other.index_base, reader.index_base
-    if None not in bases and bases[0] != bases[1]:
+    fit_base = fit_reader.index_base
+    base = reader.index_base
+    if fit_base is not None and base is not None and fit_base != base:
         raise InputError(
-            f"indices count from {bases[0]} in {other.name} and from {bases[1]} in "
-            f"{reader.name}; state where both begin with --zero-based"
+            f"indices count from {fit_base} in {fit_reader.name} and from {base} in {reader.name}; "
+            "state where both begin with --zero-based"
         )
-    if reader.index_base == 0 and not silent:
-        said = "its indices count from 0; written svm files count from 1"
-        say(f"{reader.name}: {said}", err=True)
+    if base == 0 and not silent:
+        say(f"{reader.name}: its indices count from 0; written svm files count from 1", err=True)
     array_files.check_start(reader)
 
 

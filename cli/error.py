@@ -39,10 +39,14 @@ Examples:
     shell_complete=names(_kernels),
     help="Name of a homogeneous kernel, or of a stationary one such as rbf.",
 )
-@click.option("--range", "text", default="0:1", metavar="LOW:HIGH", help="Range of x and y.")
-@click.option("--integers", is_flag=True, help="Compare at integers only.")
-@click.option("--relative", is_flag=True, help="Divide errors by the kernel.")
-@click.option("--fit-range", metavar="LOW:HIGH", help="Range to fit maps on. [default: --range]")
+@click.option("--range", "value_range", default="0:1", metavar="LOW:HIGH", help="Range of x and y.")
+@click.option("--integers", is_flag=True, help="Compare at the integers of the range only.")
+@click.option("--relative", is_flag=True, help="Divide errors by the value of the kernel.")
+@click.option(
+    "--fit-range",
+    metavar="LOW:HIGH",
+    help="Range whose values maps that learn are fitted on. [default: --range]",
+)
 @click.option(
     "--plot",
     type=FILE,
@@ -55,7 +59,7 @@ Examples:
 def command(
     map_name: tuple[str, ...],
     kernel: str,
-    text: str,
+    value_range: str,
     integers: bool,
     relative: bool,
     fit_range: str | None,
@@ -72,24 +76,37 @@ def command(
     from kmaps.bench.work.errors import Range, approximate
 
     targets = _plot_files(plot, force)
-    values = Range.parse(text, integers).values()
+    values = Range.parse(value_range, integers).values()
     fit_values = Range.parse(fit_range, integers).values() if fit_range else None
     maps = build_maps(map_name, {"kernel": kernel, **parameters})
     sigma = parameters.get("sigma")
-    options = {"sigma": 1.0 if sigma is None else sigma, "relative": relative}
+    results = {}
     with compiling(quiet=False):
-        results = {
-            label: approximate(made, kernel, values, fit_values=fit_values, **options)
-            for label, made in maps.items()
+        for label, feature_map in maps.items():
+            results[label] = approximate(
+                feature_map,
+                kernel,
+                values,
+                fit_values=fit_values,
+                sigma=1.0 if sigma is None else sigma,
+                relative=relative,
+            )
+    rows = []
+    for label, result in results.items():
+        worst_x, worst_y = result.worst
+        row = {
+            "map": label,
+            "dim": result.dim,
+            "linf": result.linf,
+            "rms": result.rms,
+            "worst_x": worst_x,
+            "worst_y": worst_y,
         }
-    rows = [
-        {"map": label, "dim": result.dim, "linf": result.linf, "rms": result.rms}
-        | dict(zip(("worst_x", "worst_y"), result.worst, strict=True))
-        for label, result in results.items()
-    ]
+        rows.append(row)
     say(json.dumps(rows, indent=2) if as_json else _table(rows))
     if plot:
-        _draw(targets, maps, results, {"kernel": kernel, "range": text, "relative": relative})
+        options = {"kernel": kernel, "range": value_range, "relative": relative}
+        _draw(targets, maps, results, options)
 
 
 def _plot_files(plot: Path | None, force: bool) -> dict[str, Path]:
@@ -110,19 +127,20 @@ def _draw(
     targets: dict[str, Path],
     maps: dict[str, Any],
     results: dict[str, "SquareErrors"],
-    shown: dict[str, Any],
+    options: dict[str, Any],
 ) -> None:
     from kmaps.bench.figures.approximation import draw_sections
     from kmaps.bench.figures.heat import draw_errors
     from kmaps.bench.records.row import Row
 
-    records, arrays = [], {}
+    records = []
+    arrays = {}
     for label, result in results.items():
         parameters = maps[label].get_params(deep=False)
         parameters.pop("kernel", None)  # all maps share it
         columns = Row(label.partition(" ")[0], parameters).columns  # a label begins with the name
-        cell = {"key": label, "kernel": shown["kernel"], "dim": result.dim, "setting": ""}
-        records.append({**cell, **columns, "options": shown})
+        cell = {"key": label, "kernel": options["kernel"], "dim": result.dim, "setting": ""}
+        records.append({**cell, **columns, "options": options})
         arrays[label] = result.arrays
     draw = {"errors": draw_errors, "sections": draw_sections}
     for name, target in targets.items():
@@ -130,7 +148,8 @@ def _draw(
 
 
 def _table(rows: list[dict[str, Any]]) -> str:
-    head = ["map", "outputs", "L∞", "RMS", "worst x", "worst y"]
-    numbers = [[f"{value:.4g}" for value in list(row.values())[1:]] for row in rows]
-    grid = [head, *([row["map"], *texts] for row, texts in zip(rows, numbers, strict=True))]
+    grid = [["map", "outputs", "L∞", "RMS", "worst x", "worst y"]]
+    for row in rows:
+        label, *numbers = row.values()
+        grid.append([label, *(f"{number:.4g}" for number in numbers)])
     return "\n".join(aligned(grid))

@@ -20,7 +20,7 @@ from kmaps.cli.model_files import (
     data_for,
     load_trained,
     say_formulas,
-    unknown_labels,
+    unknown_labels_warning,
 )
 from kmaps.cli.progress import progress_bar
 from kmaps.errors import ConfigError, InputError
@@ -57,7 +57,8 @@ Examples:
     metavar="FILE",
     shell_complete=files,
     multiple=True,
-    help="Write how often the most probable class is right, by its probability: .csv or figure.",
+    help="Write how often the most probable class is right, by its probability: .csv, or a figure, "
+    ".png, .svg or .pdf. Repeatable.",
 )
 @click.option(
     "-o",
@@ -87,7 +88,7 @@ def command(
     force: bool,
     as_json: bool,
     quiet: bool,
-    **contract: Any,
+    **data_options: Any,
 ) -> None:
     """Compare the labels that MODEL predicts for the rows of DATA with the true ones.
 
@@ -108,29 +109,22 @@ def command(
     read in blocks; their labels and scores stay in memory.
     """
     look_for(model_file, source)
-    for option, targets in {
-        "--confusion": confusion,
-        "--reliability": reliability,
-        "--out": out,
-    }.items():
+    outputs = {"--confusion": confusion, "--reliability": reliability, "--out": out}
+    for option, targets in outputs.items():
         for target in targets:
-            check_paths(target, [model_file, source, contract["labels"]], force)
+            check_paths(target, [model_file, source, data_options["labels"]], force)
             _check_target(option, target)
     trained = load_trained(model_file)
     from kmaps.io import LabelledRows
 
     if trained.classes is None:
-        for option, targets in {
-            "--confusion": confusion,
-            "--reliability": reliability,
-            "--out": out,
-        }.items():
+        for option, targets in outputs.items():
             if targets:
                 raise InputError(f"{option}: {model_file} is a regression, which has no classes")
     elif reliability:
         check_probabilities(trained)
     drift = drift_of(trained, max_drift)
-    with data_for(trained, source, "-", quiet=quiet, **contract) as (reader, y):
+    with data_for(trained, source, "-", quiet=quiet, **data_options) as (reader, y):
         check_labelled(reader, y)
         if drift is not None:
             drift.silence_the_library()
@@ -139,7 +133,7 @@ def command(
                 reader,
                 y,
                 memory=int(memory * 1e6),
-                progress=lambda _, *done: report(*done),
+                progress=lambda title, done, total: report(done, total),
                 watch=False,
             )
             if trained.classes is None:
@@ -153,25 +147,25 @@ def command(
         return
     from kmaps.bench.evaluated import lines
 
-    columns = _as_dictionary(evaluation)
+    facts = _as_dictionary(evaluation)
     for target in confusion:
         _write(target, force, evaluation, _confusion_rows(evaluation), "confusion")
         if _suffix(target) == "csv" and not quiet:
             say_formulas(evaluation.labels, target)
     for target in reliability:
-        bins = columns["calibration"]["bins"]
-        table = [list(bins[0])] + [list(values.values()) for values in bins]
+        bins = facts["calibration"]["bins"]
+        table = [list(bins[0]), *(list(values.values()) for values in bins)]
         _write(target, force, evaluation, table, "reliability")
     note = ""
     if evaluation.n_unknown:
-        note = unknown_labels(evaluation.n_unknown, columns["rows"], evaluation.unknown)
+        note = unknown_labels_warning(evaluation.n_unknown, facts["rows"], evaluation.unknown)
         if not quiet:
             say(f"warning: {note}", err=True)
     if out:
         _write_pages(evaluation, out, force, trained.file, reader.name, note)
     if drift is not None:
-        columns["drift"] = drift.as_json()
-    say(json.dumps(columns, indent=2) if as_json else lines(evaluation))
+        facts["drift"] = drift.as_json()
+    say(json.dumps(facts, indent=2) if as_json else lines(evaluation))
     if drift is not None:
         drift.report(max_drift, quiet=quiet)
 
@@ -218,23 +212,23 @@ def _confusion_rows(evaluation: "Evaluation") -> list[list[Any]]:
 
 
 def _write(
-    target: str, force: bool, evaluation: "Evaluation", rows: list[list[Any]], what: str
+    target: str, force: bool, evaluation: "Evaluation", rows: list[list[Any]], figure: str
 ) -> None:
-    """Write rows as csv, or the figure of what they are."""
+    """Write rows as csv, or the figure that shows them."""
     from kmaps.io import atomic_file, csv_line
 
     if _suffix(target) != "csv":
-        from kmaps.bench.figures.evaluation import DRAWN
+        from kmaps.bench.figures.evaluation import FIGURES
 
         check_paths(target, [], force)  # again: reading the rows took time
-        DRAWN[what](evaluation, Path(target))
+        FIGURES[figure](evaluation, Path(target))
         return
     with atomic_file(target, force=force) as file:
         file.write("".join(map(csv_line, rows)).encode())
 
 
-def _watched(rows: "LabelledRows", drift: Drift | None) -> "Iterator[Any]":
-    """Yield the blocks of rows, which are counted for the drift."""
+def _counted_blocks(rows: "LabelledRows", drift: Drift | None) -> "Iterator[Any]":
+    """Yield the blocks of rows, and count their values for the drift."""
     for X in rows.blocks():
         if drift is not None:
             drift.add(X)
@@ -247,7 +241,7 @@ def _evaluate(model: Any, rows: "LabelledRows", drift: Drift | None) -> "Evaluat
 
     from kmaps.models import evaluate
 
-    scores = np.concatenate([model.decision_function(X) for X in _watched(rows, drift)])
+    scores = np.concatenate([model.decision_function(X) for X in _counted_blocks(rows, drift)])
     probabilities = None if model.probability is None else model.probabilities_of(scores)
     return evaluate(rows.labels(model.classes_), scores, model.classes_, probabilities)
 
@@ -257,7 +251,7 @@ def _regression_errors(model: Any, rows: "LabelledRows", drift: Drift | None) ->
     import numpy as np
     from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
 
-    predicted = np.concatenate([model.predict(X) for X in _watched(rows, drift)])
+    predicted = np.concatenate([model.predict(X) for X in _counted_blocks(rows, drift)])
     truth = rows.targets()
     return {
         "rows": len(truth),

@@ -10,7 +10,7 @@ from kmaps.cli import array_files
 from kmaps.cli.array_files import check_paths, compiling, input_file, look_for, once_each_warning
 from kmaps.cli.completing import files
 from kmaps.cli.flags import COUNT, say
-from kmaps.cli.model_files import load_trained, open_for
+from kmaps.cli.model_files import load_trained, open_rows_for
 from kmaps.errors import ConfigError, InputError
 
 
@@ -26,18 +26,28 @@ Examples:
     "--data",
     metavar="FILE",
     shell_complete=files,
-    help="Samples, whose densities are drawn and whose rows are explained.",
+    help="File of samples, whose densities are drawn and whose rows are explained.",
 )
 @click.option("--label-column", metavar="NAME", help="Column of labels to leave out.")
 @array_files.input_format
 @array_files.zero_based
 @array_files.header
 @click.option(
-    "--row", "rows", type=click.IntRange(0), multiple=True, help="Row to show, from 0. [default: 0]"
+    "--row",
+    "rows",
+    type=click.IntRange(0),
+    multiple=True,
+    help="Show the terms of this row of --data, counted from 0. Repeat for several. [default: 0]",
 )
-@click.option("--features", "n_features", type=COUNT, default=24, help="Features to show.")
-@click.option("--shape", metavar="HxW", help="Size of images: features are pixels.")
-@click.option("-o", "--out", help="The page; - is standard output. [default: MODEL as .html]")
+@click.option(
+    "--features", "n_features", type=COUNT, default=24, help="Number of features to show."
+)
+@click.option(
+    "--shape", metavar="HxW", help="Height and width of the images whose pixels the features are."
+)
+@click.option(
+    "-o", "--out", help="File of the page; - is standard output. [default: MODEL as .html]"
+)
 @array_files.threads
 @click.option("--force", is_flag=True, help="Replace the page when it exists.")
 @click.option("-q", "--quiet", is_flag=True, help="Do not print the name of the page.")
@@ -51,7 +61,7 @@ def command(
     out: str | None,
     force: bool,
     quiet: bool,
-    **contract: Any,
+    **data_options: Any,
 ) -> None:
     """Write an HTML page on MODEL, one of `kmaps train` on codes.
 
@@ -81,7 +91,9 @@ def command(
     with once_each_warning(quiet), compiling(quiet):
         if data is not None:
             with input_file(data, out, input_format) as (path, name):
-                reader = open_for(trained, path, input_format, name, quiet=quiet, **contract)
+                reader = open_rows_for(
+                    trained, path, input_format, name, quiet=quiet, **data_options
+                )
                 samples = read_whole(reader)[0]
         page = explanation(
             model,

@@ -10,7 +10,7 @@ import click
 from kmaps.cli import array_files
 from kmaps.cli.array_files import compiling, noting
 from kmaps.cli.completing import datasets, names
-from kmaps.cli.flags import FILE, GroupedCommand, Number, in_flags, say
+from kmaps.cli.flags import FILE, GroupedCommand, Number, say, say_note
 from kmaps.cli.progress import stage_bars
 from kmaps.errors import ConfigError, InputError
 
@@ -32,7 +32,7 @@ def _features() -> Iterable[str]:
     groups={
         "Images": "label_column image_column white background skip_bad",
         "Features": "kind settings normalize protocol split",
-        "Output": "out given_format show force",
+        "Output": "out output_format show force",
     },
     epilog="""\b
 Examples:
@@ -63,7 +63,7 @@ Examples:
     "--background",
     type=click.Choice(["white", "black"]),
     default="white",
-    help="What transparent images are composed on.",
+    help="Colour behind transparent images.",
 )
 @click.option(
     "--set",
@@ -72,14 +72,23 @@ Examples:
     metavar="KEY=VALUE",
     help="Set a parameter of the features; the value is JSON: words=300, cells=[18,9,3].",
 )
-@click.option("--normalize", default="none", help="Norm: none, l1, l2 or gamma=NUMBER.")
+@click.option(
+    "--normalize",
+    default="none",
+    help="Norm by which each row is divided: none, l1, l2 or gamma=NUMBER.",
+)
 @click.option(
     "--protocol",
     metavar="JSON",
     help="How training images are drawn, as in an experiment, for features that learn from them. "
     "[default: the dataset's protocol; all images of the user's files]",
 )
-@click.option("--split", type=click.IntRange(min=0), default=0, help="Which split to use, from 0.")
+@click.option(
+    "--split",
+    type=click.IntRange(min=0),
+    default=0,
+    help="Number of the split that gives the training images, from 0.",
+)
 @click.option(
     "--out",
     type=FILE,
@@ -89,7 +98,6 @@ Examples:
 )
 @click.option(
     "--output-format",
-    "given_format",
     metavar="FORMAT",
     help="Format of --out. [default: by its name; svm on standard output]",
 )
@@ -115,7 +123,7 @@ def command(
     protocol: str | None,
     split: int,
     out: Path | None,
-    given_format: str | None,
+    output_format: str | None,
     show: int | None,
     skip_bad: bool,
     force: bool,
@@ -134,61 +142,73 @@ def command(
 
     feature = make_feature(kind, _parameters(settings))
     normalized = get_normalization(normalize)
-    named = _named(source, label_column, image_column, white, background)
-    name = named if isinstance(named, str) else named.name
+    name_or_files = _name_or_files(source, label_column, image_column, white, background)
+    name = name_or_files if isinstance(name_or_files, str) else name_or_files.name
     out = out or Path(f"{name}-{kind}.npz")
-    form, drawings = _targets(out, given_format, show, force)
+    form, drawings = _targets(out, output_format, show, force)
     with noting(quiet):
-        dataset = load_dataset(named, skip_bad=skip_bad)
+        dataset = load_dataset(name_or_files, skip_bad=skip_bad)
     if isinstance(dataset, TableDataset):
         raise ConfigError(f"{name}: is a table, whose columns are the features; expected images")
     from kmaps.bench.work.samples import features_cache
     from kmaps.features import Extractor  # takes a second to import
 
-    train = _training_images(dataset, named, protocol, split) if feature.learns else None
+    train = None
+    if feature.learns:
+        train = _training_images(dataset, name_or_files, protocol, split)
     with compiling(quiet), stage_bars(quiet=quiet) as report:
-        where = {"cache": features_cache(), "progress": report, "skip_bad": skip_bad}
-        extractor = Extractor(dataset, feature, train=train, **where)
+        extractor = Extractor(
+            dataset,
+            feature,
+            train=train,
+            cache=features_cache(),
+            progress=report,
+            skip_bad=skip_bad,
+        )
         extractor.fill_cache()
         shape, bad = _write(extractor, normalized, dataset, out, form, force)
-    for row, reason in () if quiet else bad:
-        say(f"note: left out {dataset.images[row]}: {reason}", err=True)
-    for note in () if quiet else extractor.notes():
-        say(f"note: {in_flags(note, click.get_current_context().command.params)}", err=True)
-    if not quiet and form in _NUMBERED:
-        _say_classes(dataset)
+    if not quiet:
+        for row, reason in bad:
+            say(f"note: left out {dataset.images[row]}: {reason}", err=True)
+        for note in extractor.notes():
+            say_note(note)
+        if form in _NUMBERED:
+            _say_classes(dataset)
     say(f"{name}: {kind}, {shape[0]:,} × {shape[1]:,}, {out}", err=str(out) == "-")
     if drawings:
         from kmaps.bench.figures import samples
 
-        rows = _spread(dataset, show, {row for row, _ in bad})
+        rows = _spread_rows(dataset, show, {row for row, _ in bad})
         samples.draw(dataset, feature, extractor, rows, drawings)
         say(f"{name}: {len(rows)} images with their features, {drawings[0]}")
 
 
 def _targets(
-    out: Path, given_format: str | None, show: int | None, force: bool
+    out: Path, output_format: str | None, show: int | None, force: bool
 ) -> tuple[str, list[Path]]:
     """Return the format to write and the figure's files; refuse files that may not be written."""
-    from kmaps.io import check_target, output_format
+    from kmaps.io import check_target
+    from kmaps.io import output_format as format_of
 
     to_stdout = str(out) == "-"
-    form = output_format(out, given_format or ("svm" if to_stdout else None))
+    form = format_of(out, output_format or ("svm" if to_stdout else None))
     if to_stdout and show:
         raise ConfigError("--show: the figure is written next to the file; name a file with --out")
     drawings = [out.with_suffix(suffix) for suffix in (".png", ".svg")] if show else []
-    for target in () if to_stdout else (out, *drawings):
-        check_target(target, force=force)
+    if not to_stdout:
+        for target in (out, *drawings):
+            check_target(target, force=force)
     return form, drawings
 
 
-def _named(
+def _name_or_files(
     source: str,
     label_column: str | None,
     image_column: str | None,
     white: float | None,
     background: str,
 ) -> "str | UserFiles":
+    """Return the name of a known dataset, or the user's files with the options that are theirs."""
     from kmaps.data import UserFiles, available
 
     path = Path(source)
@@ -205,9 +225,10 @@ def _named(
     if white is not None or background != "white":
         option = "--white" if white is not None else "--background"
         raise ConfigError(f"{option}: is for the user's images, not for {source}")
-    for option, given in {"label": label_column, "image": image_column}.items():
-        if given is not None:
-            raise ConfigError(f"--{option}-column: is for a .csv of images, not for {source}")
+    columns = {"--label-column": label_column, "--image-column": image_column}
+    for option, column in columns.items():
+        if column is not None:
+            raise ConfigError(f"{option}: is for a .csv of images, not for {source}")
     return source
 
 
@@ -225,24 +246,25 @@ def _parameters(settings: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _training_images(
-    dataset: "Dataset", named: "str | UserFiles", protocol: str | None, split: int
+    dataset: "Dataset", name_or_files: "str | UserFiles", protocol_json: str | None, split: int
 ) -> Any:
     import numpy as np
 
     from kmaps.data import draw_split, load_manifest
 
-    if protocol is None:
-        if not isinstance(named, str):
+    if protocol_json is None:
+        if not isinstance(name_or_files, str):
             return np.arange(len(dataset.y))
-        chosen = load_manifest(dataset.name).protocol
+        protocol = load_manifest(dataset.name).protocol
     else:
         try:
-            chosen = json.loads(protocol)
+            protocol = json.loads(protocol_json)
         except ValueError as error:
             raise ConfigError(f"--protocol: is not JSON: {error}") from None
-        if not isinstance(chosen, dict):
-            raise ConfigError(f"--protocol: expected a JSON object, got {protocol}")
-    return draw_split(dataset, chosen, split)[0]
+        if not isinstance(protocol, dict):
+            raise ConfigError(f"--protocol: expected a JSON object, got {protocol_json}")
+    train, _ = draw_split(dataset, protocol, split)
+    return train
 
 
 def _write(
@@ -253,18 +275,21 @@ def _write(
 
     from kmaps.io import open_writer
 
-    n, n_rows, n_columns, bad = len(dataset.y), 0, 0, []
-    in_words = form not in _NUMBERED
-    labels = np.array(dataset.class_names)[dataset.y] if in_words else dataset.y
-    with open_writer(out, form, n_rows=n, force=force) as writer:
-        for start in range(0, n, _BLOCK_ROWS):
-            rows = np.arange(start, min(start + _BLOCK_ROWS, n))
-            X, unusable = extractor.vectors(rows)
-            bad += unusable
-            good = ~np.isin(rows, [row for row, _ in unusable])
-            X = normalized(X[good])
-            writer.write(X, labels[rows[good]])
-            n_rows, n_columns = n_rows + X.shape[0], X.shape[1]
+    n_images = len(dataset.y)
+    labels = dataset.y if form in _NUMBERED else np.array(dataset.class_names)[dataset.y]
+    n_rows = 0
+    n_columns = 0
+    bad: list[tuple[int, str]] = []
+    with open_writer(out, form, n_rows=n_images, force=force) as writer:
+        for start in range(0, n_images, _BLOCK_ROWS):
+            rows = np.arange(start, min(start + _BLOCK_ROWS, n_images))
+            X, bad_in_block = extractor.vectors(rows)
+            bad += bad_in_block
+            is_good = ~np.isin(rows, [row for row, _ in bad_in_block])
+            X = normalized(X[is_good])
+            writer.write(X, labels[rows[is_good]])
+            n_rows += X.shape[0]
+            n_columns = X.shape[1]
     if not n_rows:
         raise InputError(f"{dataset.name}: no image can be used")
     return (n_rows, n_columns), bad
@@ -274,12 +299,12 @@ def _say_classes(dataset: "Dataset") -> None:
     """Report which classes the numbers stand for that are the labels of svm files."""
     pairs = list(enumerate(dataset.class_names))
     if any(str(number) != name for number, name in pairs):
-        listed = ", ".join(f"{number} {name}" for number, name in pairs)
-        say(f"note: the classes are {listed}; .npz keeps their names", err=True)
+        classes = ", ".join(f"{number} {name}" for number, name in pairs)
+        say(f"note: the classes are {classes}; .npz keeps their names", err=True)
 
 
-def _spread(dataset: "Dataset", count: int, bad: set[int]) -> list[int]:
-    """Return some images from all over the dataset, ordered by their classes."""
+def _spread_rows(dataset: "Dataset", count: int, bad: set[int]) -> list[int]:
+    """Return the rows of some images from all over the dataset, ordered by their classes."""
     import numpy as np
 
     order = np.argsort(dataset.y, kind="stable")

@@ -33,14 +33,20 @@ def say(text: object, *, err: bool = False, nl: bool = True) -> None:
     click.echo(text if isinstance(text, bytes) else printable(str(text)), err=err, nl=nl)
 
 
+def say_note(text: str) -> None:
+    """Print a note of the library on standard error, with the options of the command in it."""
+    params = click.get_current_context().command.params
+    say(f"note: {in_flags(text, params)}", err=True)
+
+
 class GroupedCommand(click.Command):
     """A command whose ``--help`` shows options in ``groups``, each with a title."""
 
     def __init__(self, *args: Any, groups: Mapping[str, str] | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._titles = {
-            name: title for title, of_group in (groups or {}).items() for name in of_group.split()
-        }
+        self._titles: dict[str, str] = {}
+        for title, option_names in (groups or {}).items():
+            self._titles |= dict.fromkeys(option_names.split(), title)
 
     def group_of(self, param: click.Parameter, ctx: click.Context) -> str:
         """Return the title above an option."""
@@ -130,10 +136,10 @@ def megabytes(n_bytes: float) -> str:
 
 def few_of(texts: Sequence[str]) -> str:
     """Return the first texts, joined, and the number of the others."""
-    shown = list(texts[:_FEW])
+    phrases = list(texts[:_FEW])
     if len(texts) > _FEW:
-        shown.append(f"and {len(texts) - _FEW} more")
-    return "; ".join(shown)
+        phrases.append(f"and {len(texts) - _FEW} more")
+    return "; ".join(phrases)
 
 
 def in_flags(message: str, params: Iterable[click.Parameter]) -> str:
@@ -163,10 +169,14 @@ def in_flags(message: str, params: Iterable[click.Parameter]) -> str:
 
 def _option(flag: str, value: str, words: Sequence[str] = ()) -> str:
     """Return the option for a value; ``words`` are those that it takes for True and False."""
-    for word in ("true", "yes") if value == "True" else ("false", "no"):
-        if value in ("True", "False") and word in words:
+    spellings = {"True": ("true", "yes"), "False": ("false", "no")}
+    for word in spellings.get(value, ()):
+        if word in words:
             return f"{flag} {word}"
-    return flag if value == "True" else f"{flag} {value.strip(chr(39))}"
+    if value == "True":
+        return flag
+    unquoted = value.strip("'")
+    return f"{flag} {unquoted}"
 
 
 def allowing(command: Command) -> Command:

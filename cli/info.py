@@ -13,7 +13,7 @@ from kmaps.cli.completing import files
 from kmaps.cli.flags import megabytes, refuse_run, say
 from kmaps.errors import ConfigError, one_line
 
-_SHOWN = 10  # classes, or names of features
+_MOST_SHOWN = 10  # classes, or names of features
 
 
 @click.command(
@@ -22,14 +22,13 @@ _SHOWN = 10  # classes, or names of features
 @click.argument("model_file", metavar="[MODEL]", required=False, shell_complete=files)
 @click.option(
     "--check",
-    "checked",
     is_flag=True,
     help="Examine versions, threads, libraries, folders, mirrors and leftovers, and say what to "
     "do.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
-def command(ctx: click.Context, model_file: str | None, checked: bool, as_json: bool) -> None:
+def command(ctx: click.Context, model_file: str | None, check: bool, as_json: bool) -> None:
     """Show versions, processor, threads, caches, and which datasets are there.
 
     With MODEL, a file of `kmaps train`, describe the model instead: its map, kernel, levels, C,
@@ -39,9 +38,9 @@ def command(ctx: click.Context, model_file: str | None, checked: bool, as_json: 
     With --check nothing is changed and no address is contacted. The exit code is 2 when something
     has to be done before commands can work or times can be compared.
     """
-    if checked and model_file is not None:
+    if check and model_file is not None:
         raise ConfigError("--check: examines the installation; leave MODEL out")
-    if checked:
+    if check:
         if _check(as_json):
             ctx.exit(2)
         return
@@ -69,7 +68,11 @@ def _check(as_json: bool) -> bool:
     else:
         width = max(len(diagnosis.subject) for diagnosis in diagnoses)
         for diagnosis in diagnoses:
-            mark = "!" if diagnosis.fault else "?" if diagnosis.remedy else " "
+            mark = " "
+            if diagnosis.fault:
+                mark = "!"
+            elif diagnosis.remedy:
+                mark = "?"
             say(f"{mark} {diagnosis.subject:{width}}  {diagnosis.state}")
             if diagnosis.remedy:
                 say(f"  {'':{width}}  → {diagnosis.remedy}")
@@ -178,5 +181,7 @@ def _counted(count: int, values: Any) -> str:
         return f"{count:,}"
     from kmaps.io import label_line
 
-    more = ", …" if len(values) > _SHOWN else ""
-    return f"{count:,}: {', '.join(map(label_line, values[:_SHOWN]))}{more}"
+    texts = [label_line(value) for value in values[:_MOST_SHOWN]]
+    if len(values) > _MOST_SHOWN:
+        texts.append("…")
+    return f"{count:,}: {', '.join(texts)}"

@@ -52,7 +52,7 @@ def ended_by_interrupt() -> Iterator[None]:
     raise_noted()
     receiver, sender = socket.socketpair()
     sender.setblocking(False)
-    before = signal.set_wakeup_fd(sender.fileno(), warn_on_full_buffer=False)
+    previous_fd = signal.set_wakeup_fd(sender.fileno(), warn_on_full_buffer=False)
     ended = threading.Event()
 
     def watch() -> None:
@@ -62,13 +62,13 @@ def ended_by_interrupt() -> Iterator[None]:
                 sys.stdout.flush()
                 os._exit(INTERRUPTED)
 
-    watching = threading.Thread(target=watch, daemon=True)
-    watching.start()
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
     try:
         yield
     finally:
         ended.set()
-        signal.set_wakeup_fd(before)
+        signal.set_wakeup_fd(previous_fd)
         sender.close()
-        watching.join()
+        watcher.join()
         receiver.close()

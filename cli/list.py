@@ -6,7 +6,6 @@ import re
 import textwrap
 from collections.abc import Callable
 from importlib import resources
-from itertools import accumulate
 from typing import Any
 
 import click
@@ -15,8 +14,8 @@ from kmaps.cli.flags import say
 from kmaps.errors import ConfigError
 
 _BIBTEX = (resources.files("kmaps.cli") / "papers.bib").read_text("utf-8")
-# The entries of the papers by the short names that maps give as their source.
 PAPERS = {entry.split("{")[1].split(",")[0]: entry for entry in re.split(r"\n(?=@)", _BIBTEX)}
+"""The entries of the papers by the short names that maps give as their source."""
 
 _WIDTH = 80  # columns of a terminal
 
@@ -39,11 +38,11 @@ def command(kind: str | None, as_json: bool, as_bibtex: bool) -> None:
             raise ConfigError("--bibtex: only maps have papers; use `kmaps list maps --bibtex`")
         say(bibtex().rstrip())
         return
-    listed = {name: _LISTS[name]() for name in ([kind] if kind else KINDS)}
+    lists = {name: _LISTS[name]() for name in ([kind] if kind else KINDS)}
     if as_json:
-        say(json.dumps(listed, indent=2, ensure_ascii=False))
+        say(json.dumps(lists, indent=2, ensure_ascii=False))
         return
-    blocks = [_block(rows, title="" if kind else name) for name, rows in listed.items()]
+    blocks = [_block(rows, title="" if kind else name) for name, rows in lists.items()]
     say("\n\n".join(blocks))
 
 
@@ -55,24 +54,40 @@ def _block(rows: list[Row], title: str) -> str:
 
     Columns for which a terminal is too narrow go below the others.
     """
-    cut = {"about": lambda text: re.split(r"(?<=\.) ", text)[0]}
-    texts = [[cut.get(key, str)(value) for key, value in row.items()] for row in rows]
+    texts = []
+    for row in rows:
+        if "about" in row:
+            row = row | {"about": re.split(r"(?<=\.) ", row["about"])[0]}
+        texts.append([str(value) for value in row.values()])
     widths = [max(map(len, column)) for column in zip(*texts, strict=True)]
     indent = "  " if title else ""
-    ends = list(accumulate(widths, lambda end, width: end + 2 + width, initial=len(indent) - 2))
-    n_columns = max(1, sum(end <= _WIDTH for end in ends[1:]))
-    lines = [line for row in texts for line in _lines(row, widths, indent, n_columns)]
-    return "\n".join([title, *lines] if title else lines)
+    n_columns = _fitting_columns(widths, len(indent))
+    lines = [title] if title else []
+    for row_texts in texts:
+        lines += _lines(row_texts, widths, indent, n_columns)
+    return "\n".join(lines)
+
+
+def _fitting_columns(widths: list[int], indent: int) -> int:
+    """Return how many columns, two spaces apart, fit in a line; at least one."""
+    end = indent + widths[0]
+    for n_columns, width in enumerate(widths[1:], 1):
+        end += 2 + width
+        if end > _WIDTH:
+            return n_columns
+    return len(widths)
 
 
 def _lines(row: list[str], widths: list[int], indent: str, n_columns: int) -> list[str]:
     """Return a row: some columns next to each other, the others wrapped below them."""
-    first = indent + "  ".join(map(str.ljust, row[:n_columns], widths)).rstrip()
+    first_line = indent + "  ".join(map(str.ljust, row[:n_columns], widths)).rstrip()
     wrapper = textwrap.TextWrapper(
         _WIDTH - len(indent) - 4, break_long_words=False, break_on_hyphens=False
     )
-    below = [line for text in row[n_columns:] for line in wrapper.wrap(text)]
-    return [first, *(f"{indent}    {line}" for line in below)]
+    lines = [first_line]
+    for text in row[n_columns:]:
+        lines += [f"{indent}    {line}" for line in wrapper.wrap(text)]
+    return lines
 
 
 def _maps() -> list[Row]:
@@ -85,9 +100,12 @@ def _maps() -> list[Row]:
         except ConfigError as error:
             rows.append({"name": name, "class": "", "source": "", "paper": str(error)})
             continue
-        papers = [_title(word) for word in re.findall(r"\w+", cls.source) if word in PAPERS]
-        said = "; ".join(filter(None, [*papers, MAPS.package_of(name)]))
-        rows.append({"name": name, "class": cls.__name__, "source": cls.source, "paper": said})
+        origins = [_title(word) for word in re.findall(r"\w+", cls.source) if word in PAPERS]
+        package = MAPS.package_of(name)
+        if package:
+            origins.append(package)
+        paper = "; ".join(origins)
+        rows.append({"name": name, "class": cls.__name__, "source": cls.source, "paper": paper})
     return rows
 
 
@@ -100,10 +118,11 @@ def _title(paper: str) -> str:
 def bibtex() -> str:
     """Return the papers of the maps, each below the maps that come from it."""
     sources = {row["name"]: re.findall(r"\w+", row["source"]) for row in _maps()}
-    maps_of_paper = {
-        key: [name for name, words in sources.items() if key in words] for key in PAPERS
-    }
-    return "\n".join(f"% {', '.join(maps_of_paper[key])}\n{entry}" for key, entry in PAPERS.items())
+    blocks = []
+    for key, entry in PAPERS.items():
+        maps = [name for name, words in sources.items() if key in words]
+        blocks.append(f"% {', '.join(maps)}\n{entry}")
+    return "\n".join(blocks)
 
 
 def _kinds() -> list[Row]:

@@ -98,11 +98,11 @@ class LazyGroup(click.Group):
         """Return the command that the arguments name, by its new name if it was renamed."""
         name = args[0]
         if name in RENAMED:
-            renamed = RENAMED[name]
+            new_words = RENAMED[name]
             if not ctx.resilient_parsing:
-                new = shlex.join(["kmaps", *renamed])
-                say(f"warning: `kmaps {name}` is now `{new}`", err=True)
-            args = [*renamed, *args[1:]]
+                new_command = shlex.join(["kmaps", *new_words])
+                say(f"warning: `kmaps {name}` is now `{new_command}`", err=True)
+            args = [*new_words, *args[1:]]
         elif name not in COMMANDS and name != "completion" and not name.startswith("-"):
             ctx.fail(f"no command {name!r}{suggest(name, COMMANDS)}")
         return super().resolve_command(ctx, args)
@@ -218,16 +218,24 @@ def _fill_closed_streams() -> None:
         sys.stdout = os.fdopen(1, "w")
 
 
-_PLAIN = {"…": "...", "–": "-", "≥": ">=", "≤": "<=", "→": "->", "‖": "||"}
-_PLAIN |= {"λ": "lambda", "Λ": "Lambda"}
+_PLAIN = {
+    "…": "...",
+    "–": "-",
+    "≥": ">=",
+    "≤": "<=",
+    "→": "->",
+    "‖": "||",
+    "λ": "lambda",
+    "Λ": "Lambda",
+}
 
 
 def _in_plain_letters(error: UnicodeError) -> tuple[str, int]:
     """Return a substitute for characters that a terminal's encoding lacks, and where to go on."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    lacking = error.object[error.start : error.end]
-    return "".join(_PLAIN.get(character, "?") for character in lacking), error.end
+    characters = error.object[error.start : error.end]
+    return "".join(_PLAIN.get(character, "?") for character in characters), error.end
 
 
 def _warnings_once() -> Callable[..., None]:

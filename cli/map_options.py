@@ -24,6 +24,7 @@ from kmaps.maps import MAPS, refuse_parameters, signature_of
 DEFAULT_MAP = "homogeneous"
 EXPONENTIAL_MAP = "generalized-rbf"  # for --kernel exp-chi2, exp-js, …
 _META = "kmaps.map_options"
+"""The key of the chosen maps, in words, and of their options in the meta of click's context."""
 
 
 class AnyValue(click.ParamType):
@@ -33,14 +34,14 @@ class AnyValue(click.ParamType):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the value in Python's type, but "none" as the word: None means not given."""
+        if not isinstance(value, str):
+            return value
         words = {"none": "none", "true": True, "false": False}
-        if not isinstance(value, str) or value.lower() in words:
-            return words[value.lower()] if isinstance(value, str) else value
-        for kind in (int, float):
-            try:
-                return kind(value)
-            except ValueError:
-                pass
+        if value.lower() in words:
+            return words[value.lower()]
+        for number_type in (int, float):
+            with suppress(ValueError):
+                return number_type(value)
         return value
 
 
@@ -59,42 +60,47 @@ class MapCommand(GroupedCommand):
         option = click.Option(
             ["--map", "map_name"], shell_complete=names(lambda: MAPS), **self.map_option
         )
-        self.params.insert(sum(isinstance(param, click.Argument) for param in self.params), option)
+        n_arguments = sum(isinstance(param, click.Argument) for param in self.params)
+        self.params.insert(n_arguments, option)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Parse ``--map`` and ``--kernel`` first: the map decides which other options there are."""
-        typed = _FIRST.make_context("", [*args], resilient_parsing=True).params
+        values = _MAP_AND_KERNEL.make_context("", [*args], resilient_parsing=True).params
         from kmaps.kernels import EXP_KERNELS  # additive maps do not have these kernels
 
-        if not typed["map"] and typed["kernel"] in EXP_KERNELS:
+        texts = values["map"]
+        if not texts and values["kernel"] in EXP_KERNELS:
+            texts = (EXPONENTIAL_MAP,)
             args = ["--map", EXPONENTIAL_MAP, *args]
-            typed["map"] = (EXPONENTIAL_MAP,)
-        chosen = self._names(typed["map"])
+        map_names = self._names(texts)
         if ctx.resilient_parsing:  # completion of half-typed lines must not fail
-            chosen = [name for name in chosen if name in MAPS]
-        chosen = chosen or self.default_maps
-        options = {option.name: option for name in chosen for option in map_options(name)}
+            map_names = [name for name in map_names if name in MAPS]
+        map_names = map_names or self.default_maps
+        options = {option.name: option for name in map_names for option in map_options(name)}
         for param in self.params:
             options.pop(param.name, None)
-        ctx.meta[_META] = " or ".join(dict.fromkeys(chosen)), options
+        ctx.meta[_META] = " or ".join(dict.fromkeys(map_names)), options
         return super().parse_args(ctx, args)
 
     def _names(self, texts: Sequence[str]) -> Sequence[str]:
+        """Return the names of the maps that the texts of ``--map`` choose."""
         return texts[-1:]
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return the command's parameters and those of the chosen map."""
-        return [*super().get_params(ctx), *ctx.meta.get(_META, ("", {}))[1].values()]
+        _, options = ctx.meta.get(_META, ("", {}))
+        return [*super().get_params(ctx), *options.values()]
 
     def group_of(self, param: click.Parameter, ctx: click.Context) -> str:
         """Return the heading under which ``--help`` shows a parameter."""
-        name, of_map = ctx.meta.get(_META, ("", {}))
-        from_map = of_map.get(param.name) is param
-        return f"Options of the {name} map" if from_map else super().group_of(param, ctx)
+        map_names, options = ctx.meta.get(_META, ("", {}))
+        if options.get(param.name) is param:
+            return f"Options of the {map_names} map"
+        return super().group_of(param, ctx)
 
 
-_FIRST = click.Command(  # finds two options among any others
-    "first",
+_MAP_AND_KERNEL = click.Command(  # reads these two options and ignores all others
+    "map and kernel",
     params=[click.Option(["--map"], multiple=True), click.Option(["--kernel"])],
     context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
     add_help_option=False,
@@ -120,10 +126,9 @@ class MapsCommand(MapCommand):
         return [text.partition(":")[0] for text in texts]
 
 
-def _known(name: str) -> str:
+def _check_map(name: str) -> None:
     if name not in MAPS:
         raise ConfigError(f"unknown map {name!r}{suggest(name, MAPS)} (maps: {', '.join(MAPS)})")
-    return name
 
 
 class AnnotatedValue(click.ParamType):
@@ -139,8 +144,11 @@ class AnnotatedValue(click.ParamType):
         self.words = {str(member): member for member in members if not isinstance(member, type)}
         self.types = [member for member in _TYPES if member in members]
         self.takes_none = NoneType in members
-        self.choices = [*self.words, *(["none"] if self.takes_none else [])]
-        self.metavar = "|".join([_TYPES[kind].name.upper() for kind in self.types] + self.choices)
+        self.choices = list(self.words)
+        if self.takes_none:
+            self.choices.append("none")
+        type_names = [_TYPES[member].name.upper() for member in self.types]
+        self.metavar = "|".join([*type_names, *self.choices])
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the value in Python's type, but "none" as the word: None means not given."""
@@ -197,10 +205,10 @@ def _members(annotation: Any) -> list[Any]:
 
 def map_options(name: str) -> list[click.Option]:
     """Return one option for each parameter of a map that text can give."""
-    signature = signature_of(_known(name))
-    texts = _documented(MAPS[name].__doc__ or "")
+    _check_map(name)
+    sentences = _parameter_sentences(MAPS[name].__doc__ or "")
     options = []
-    for key, parameter in signature.parameters.items():
+    for key, parameter in signature_of(name).parameters.items():
         value_type = _option_type(parameter)
         if value_type is None:
             continue
@@ -212,7 +220,7 @@ def map_options(name: str) -> list[click.Option]:
                 type=value_type,
                 metavar="NAME" if key == "kernel" else metavar,
                 shell_complete=names(kernels) if key == "kernel" else None,
-                help=f"{texts.get(key, '')} [default: {default}]".lstrip(),
+                help=f"{sentences.get(key, '')} [default: {default}]".lstrip(),
             )
         )
     return options
@@ -221,7 +229,7 @@ def map_options(name: str) -> list[click.Option]:
 _SHORT = {"n_frequencies": ["-m"]}
 
 
-def _documented(docstring: str) -> dict[str, str]:
+def _parameter_sentences(docstring: str) -> dict[str, str]:
     """Return the first sentence on each parameter in a numpydoc docstring."""
     section = re.search(
         r"^Parameters\n-+\n(.*?)(?=^\w[^\n]*\n-+\n|\Z)",
@@ -233,14 +241,16 @@ def _documented(docstring: str) -> dict[str, str]:
         section[1] if section else "",
         re.MULTILINE,
     )
-    return {
-        name: _first_sentence(text) for several, text in entries for name in several.split(", ")
-    }
+    sentences = {}
+    for keys, text in entries:
+        for key in keys.split(", "):
+            sentences[key] = _first_sentence(text)
+    return sentences
 
 
 def _first_sentence(text: str) -> str:
-    plain = re.sub(r":\w+:|`", "", " ".join(text.split()))
-    return re.split(r"[.;:](?: |$)", plain)[0] + "."
+    without_roles = re.sub(r":\w+:|`", "", " ".join(text.split()))
+    return re.split(r"[.;:](?: |$)", without_roles)[0] + "."
 
 
 def build_map(name: str, options: dict[str, Any]) -> Any:
@@ -248,10 +258,13 @@ def build_map(name: str, options: dict[str, Any]) -> Any:
 
     Parameters out of range are refused here, before the slow imports.
     """
-    words = {key: value for key, value in options.items() if value is not None}
-    values = {key: None if value == "none" else value for key, value in words.items()}
-    refuse_parameters(_known(name), values)
-    return MAPS[name](**values)
+    parameters = {}
+    for key, value in options.items():
+        if value is not None:
+            parameters[key] = None if value == "none" else value
+    _check_map(name)
+    refuse_parameters(name, parameters)
+    return MAPS[name](**parameters)
 
 
 def build_maps(texts: Iterable[str], shared_parameters: dict[str, Any]) -> dict[str, Any]:
@@ -268,5 +281,6 @@ def build_maps(texts: Iterable[str], shared_parameters: dict[str, Any]) -> dict[
                 hint = suggest(key, options) if equals else ", expected PARAMETER=VALUE"
                 raise ConfigError(f"--map {text}: unknown parameter {pair!r}{hint}")
             parameters[key] = options[key].type.convert(value, None, None)
-        maps[" ".join([name, *own_parameters.split(",")]).strip()] = build_map(name, parameters)
+        label = f"{name} {own_parameters.replace(',', ' ')}".strip()
+        maps[label] = build_map(name, parameters)
     return maps

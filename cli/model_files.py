@@ -94,15 +94,15 @@ def data_for(
 
     A read error inside the block becomes one line, and each warning is printed once.
     """
-    from kmaps.io import check_label_kind
+    from kmaps.io import check_label_kind, target_numbers
 
-    own_column, column = array_files.split_label_column(label_column, labels)
+    data_column, labels_column = array_files.split_label_column(label_column, labels)
     true_labels = None
     if labels:
         classes = trained.classes
-        true_labels = array_files.given_labels(labels, column, classes)
+        true_labels = array_files.labels_in(labels, labels_column, classes)
         if classes is None:
-            true_labels = check_numbers(true_labels, labels)
+            true_labels = target_numbers(true_labels, labels)
         else:
             check_label_kind(true_labels, classes)
     with (
@@ -111,12 +111,12 @@ def data_for(
         array_files.once_each_warning(quiet),
         array_files.compiling(quiet),
     ):
-        reader = open_for(
+        reader = open_rows_for(
             trained,
             path,
             input_format,
             name,
-            label_column=own_column,
+            label_column=data_column,
             zero_based=zero_based,
             header=header,
             quiet=quiet,
@@ -126,7 +126,7 @@ def data_for(
         yield reader, true_labels
 
 
-def open_for(
+def open_rows_for(
     trained: Trained,
     path: Path,
     form: str | None,
@@ -139,7 +139,7 @@ def open_for(
 ) -> "Reader":
     """Open data for a model; refuse data that do not match its training data."""
     n_features = trained.model.n_features_in_
-    reader = array_files.opened(
+    reader = array_files.open_rows(
         path,
         form,
         name=name,
@@ -211,19 +211,13 @@ def check_columns(
             f"{n_features}{hint}"
         )
     if reader.columns and names and reader.columns != names:
-        pairs = enumerate(zip(reader.columns, names, strict=True), 1)
-        place, name, expected = next((n, a, b) for n, (a, b) in pairs if a != b)
-        raise InputError(
-            f"{reader.name}: column {place} is {name!r}, in {trained.file} it is {expected!r}: "
-            "give the columns that the model was trained on, in the same order"
-        )
-
-
-def check_numbers(y: "NDArray", name: str, *, typed: bool = False) -> "NDArray":
-    """Return the true numbers of a regression; refuse text."""
-    from kmaps.io import target_numbers
-
-    return target_numbers(y, name, typed=typed)
+        for number, (name, expected) in enumerate(zip(reader.columns, names, strict=True), 1):
+            if name != expected:
+                raise InputError(
+                    f"{reader.name}: column {number} is {name!r}, in {trained.file} it is "
+                    f"{expected!r}: give the columns that the model was trained on, in the same "
+                    "order"
+                )
 
 
 def say_formulas(classes: "NDArray", target: str) -> None:
@@ -239,7 +233,7 @@ def say_formulas(classes: "NDArray", target: str) -> None:
         )
 
 
-def unknown_labels(n_unknown: int, n_rows: int, labels: Any) -> str:
+def unknown_labels_warning(n_unknown: int, n_rows: int, labels: Any) -> str:
     """Return the warning about rows whose labels a model does not know."""
     from kmaps.io import few_labels
 

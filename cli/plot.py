@@ -63,12 +63,11 @@ def command(
     """Draw the rows of the records in RESULTS, one measure over others.
 
     RESULTS is a records.jsonl or the folder it is in. A line joins the rows that no other row
-    beats, the Pareto front; the others are pale. Bars are standard deviations
-    over splits or draws. Under an axis of times a line says so if other work ran meanwhile, as
-    `kmaps table` marks them. --figure NAME draws one of the figures of `kmaps run`, without the
-    times that were taken while other work ran. In PDF and SVG files letters stay text. Where the
-    arrays of a figure are not there, as in published runs, an installed browser makes its PNG of
-    NAME.svg.
+    beats, the Pareto front; the others are pale. Bars are standard deviations over splits or draws.
+    Under an axis of times a line says so if other work ran meanwhile, as `kmaps table` marks them.
+    --figure NAME draws one of the figures of `kmaps run`, without the times that were taken while
+    other work ran. In PDF and SVG files letters stay text. Where the arrays of a figure are not
+    there, as in published runs, an installed browser makes its PNG of NAME.svg.
     """
     from kmaps.bench.figures import check_figure
     from kmaps.bench.kinds.row_names import read_named
@@ -125,15 +124,16 @@ def _draw_front(
     from kmaps.bench.report.front import COSTS, points_of
 
     y = quality or shown_of(records).measures(records)[0]
-    wanted = costs or (*COSTS, "dim")
-    points = points_of(records, [y, *(name for name in wanted if name != y)])
-    shown = [name for name in wanted if any(name in point.values for point in points)]
-    if not costs and len(shown) > 1:
-        shown = [name for name in shown if name != "dim"]  # dim is for records without other costs
+    candidates = costs or (*COSTS, "dim")
+    points = points_of(records, [y, *(name for name in candidates if name != y)])
     if not points:
         raise NothingMeasured(f"--y {y}: was not measured in any of these records")
-    lacking = [name for name in costs if name not in shown]
-    if lacking or not shown:
-        raise NothingMeasured(f"--x {', '.join(lacking or wanted)}: was not measured here")
-    draw_front(points, out, y, shown)
-    return times_warning(records, [y, *shown])
+    measured = [name for name in candidates if any(name in point.values for point in points)]
+    unmeasured = [name for name in costs if name not in measured]
+    if unmeasured or not measured:
+        names = ", ".join(unmeasured or candidates)
+        raise NothingMeasured(f"--x {names}: was not measured here")
+    if not costs and len(measured) > 1 and "dim" in measured:
+        measured.remove("dim")  # it is for records without other costs
+    draw_front(points, out, y, measured)
+    return times_warning(records, [y, *measured])

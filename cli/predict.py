@@ -12,7 +12,7 @@ import click
 from kmaps.cli import array_files, model_files
 from kmaps.cli.array_files import as_input_error, check_paths, once_each_warning
 from kmaps.cli.cluster import cluster as cluster_option
-from kmaps.cli.cluster import connected, predict_there
+from kmaps.cli.cluster import cluster_client, predict_on_cluster
 from kmaps.cli.completing import files
 from kmaps.cli.drift import Drift, drift_of
 from kmaps.cli.drift import max_drift as max_drift_option
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from kmaps.io import PredictionWriter, Reader
 
-_NOT_THERE = (
+_NOT_ON_CLUSTER = (
     "scores",
     "proba",
     "max_drift",
@@ -90,7 +90,7 @@ def command(
     force: bool,
     as_json: bool,
     quiet: bool,
-    **contract: Any,
+    **data_options: Any,
 ) -> None:
     """Predict the label of each row of the array file IN with MODEL and write them to OUT.
 
@@ -108,9 +108,18 @@ def command(
     """
     if cluster is not None:
         trained = model_files.load_classifier(model_file)
-        with connected(cluster, *_NOT_THERE), as_input_error(), once_each_warning(quiet):
-            tally = predict_there(
-                trained, source, target, contract["labels"], contract["label_column"], force=force
+        with (
+            cluster_client(cluster, *_NOT_ON_CLUSTER),
+            as_input_error(),
+            once_each_warning(quiet),
+        ):
+            tally = predict_on_cluster(
+                trained,
+                source,
+                target,
+                data_options["labels"],
+                data_options["label_column"],
+                force=force,
             )
         _report(tally, target, as_json=as_json)
         return
@@ -124,7 +133,7 @@ def command(
     if target == "-" and as_json:
         raise ConfigError("--json: standard output is for the labels; name a file for OUT")
     form = prediction_format(target, output_format, tables)
-    check_paths(target, [model_file, source, contract["labels"]], force)
+    check_paths(target, [model_file, source, data_options["labels"]], force)
     trained = model_files.load_trained(model_file)
     classes = trained.classes
     if proba:
@@ -133,7 +142,10 @@ def command(
         raise InputError(f"{model_file}: is a regression, which has no classes: leave --scores out")
     open_output = partial(open_predictions, target, form, classes, force=force)
     drift = drift_of(trained, max_drift)
-    with model_files.data_for(trained, source, target, quiet=quiet, **contract) as (reader, truth):
+    with model_files.data_for(trained, source, target, quiet=quiet, **data_options) as (
+        reader,
+        truth,
+    ):
         if drift is not None:
             drift.silence_the_library()
         tally = _predict(
@@ -149,7 +161,7 @@ def command(
 def _report(tally: dict[str, Any], target: str, *, as_json: bool, quiet: bool = True) -> None:
     """Print how many labels are right, or how close predicted numbers are."""
     if not quiet and tally.get("unknown_rows"):
-        warning = model_files.unknown_labels(
+        warning = model_files.unknown_labels_warning(
             tally["unknown_rows"], tally["rows"], tally["unknown_labels"]
         )
         say(f"warning: {warning}", err=True)
@@ -179,7 +191,7 @@ def _predict(
     """Write the predictions block by block; compare them with the true labels, if known."""
     import numpy as np
 
-    from kmaps.cli.compiling import watched
+    from kmaps.cli.compiling import compile_counter
     from kmaps.io import read_blocks
 
     start = perf_counter()
@@ -188,17 +200,17 @@ def _predict(
     predicted: list[NDArray] = []
     labels_in_file: list[NDArray] = []
     with (
-        watched() as compiled,
+        compile_counter() as compiled,
         open_output() as writer,
         progress_bar(f"predict {reader.name}", quiet=quiet) as report,
     ):
         for X, y in read_blocks(reader, memory=int(memory * 1e6), progress=report):
-            labels, columns = _of_block(model, X, tables)
+            block_labels, columns = _predict_block(model, X, tables)
             if drift is not None:
                 drift.add(X)
             n_contradicted += columns.pop("n_contradicted", 0)
-            writer.write(labels, columns)
-            predicted.append(labels)
+            writer.write(block_labels, columns)
+            predicted.append(block_labels)
             if y is not None:
                 labels_in_file.append(y)
         labels = np.concatenate(predicted)
@@ -213,12 +225,18 @@ def _predict(
             err=True,
         )
     seconds = perf_counter() - start - compiled.seconds
-    compared = _regression_tally if classes is None else _tally
-    tally = {"rows": len(labels), **compared(labels, truth, classes), "predict_s": seconds}
-    return tally if drift is None else tally | {"drift": drift.as_json()}
+    tally: dict[str, Any] = {"rows": len(labels)}
+    if classes is None:
+        tally |= _regression_tally(labels, truth)
+    else:
+        tally |= _tally(labels, truth, classes)
+    tally["predict_s"] = seconds
+    if drift is not None:
+        tally["drift"] = drift.as_json()
+    return tally
 
 
-def _of_block(model: Any, X: Any, tables: list[str]) -> "tuple[NDArray, dict[str, Any]]":
+def _predict_block(model: Any, X: Any, tables: list[str]) -> "tuple[NDArray, dict[str, Any]]":
     """Return the labels of some rows, and the tables of scores and probabilities asked for.
 
     With probabilities, also ``n_contradicted``: the rows with a more probable class.
@@ -243,8 +261,7 @@ def _tally(labels: "NDArray", truth: "NDArray | None", classes: "NDArray") -> di
     import numpy as np
 
     if truth is None:
-        names = ("correct", "accuracy", "unknown_rows", "unknown_labels")
-        return dict.fromkeys(names)
+        return dict.fromkeys(("correct", "accuracy", "unknown_rows", "unknown_labels"))
     unknown = truth[~np.isin(truth, classes)]
     correct = int(np.sum(labels == truth))
     return {
@@ -255,7 +272,7 @@ def _tally(labels: "NDArray", truth: "NDArray | None", classes: "NDArray") -> di
     }
 
 
-def _regression_tally(labels: "NDArray", truth: "NDArray | None", classes: None) -> dict[str, Any]:
+def _regression_tally(labels: "NDArray", truth: "NDArray | None") -> dict[str, Any]:
     """Return R², None where all true numbers are the same, and the root mean square error."""
     import numpy as np
 
@@ -271,10 +288,10 @@ def _labels_of_file(reader: "Reader", y: "NDArray", classes: "NDArray | None") -
     """Return the labels within the data; in a svm file some may stand for no label."""
     import numpy as np
 
-    from kmaps.io import check_label_kind, typed_labels
+    from kmaps.io import check_label_kind, target_numbers, typed_labels
 
     if classes is None:
-        return model_files.check_numbers(y, reader.name, typed=reader.labels_typed)
+        return target_numbers(y, reader.name, typed=reader.labels_typed)
     y = typed_labels(y, classes, typed=reader.labels_typed)
     if reader.index_base is not None:
         # Lines of svm files always have a label, even if the true one is unknown.

@@ -106,13 +106,13 @@ class _Stage:
         self._task: Any = None
 
     def draw(self) -> None:
-        """Show the bar, once there is patience no more."""
+        """Show the bar, once the stage has taken longer than a user waits without one."""
         if self._bar is None and monotonic() - self._started > _PATIENCE_S:
             self._bar = _bar()
             self._task = self._bar.add_task(self.title, total=self.total, start=False)
             self._bar.start()
         if self._bar is not None:
-            if 100 * self.done >= self.total:  # from less no time left is estimated
+            if 100 * self.done >= self.total:  # less than 1 % gives no estimate of the time left
                 self._bar.start_task(self._task)
             self._bar.update(self._task, completed=self.done, total=self.total)
 
@@ -131,11 +131,12 @@ class _Stage:
 
 
 def _clock_time(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes}:{rest:02}"
+    minutes, full_seconds = divmod(round(seconds), 60)
+    return f"{minutes}:{full_seconds:02}"
 
 
-def _described(record: "Record") -> str:
+def _cell_line(record: "Record") -> str:
+    """Return the name of a cell and its first measure, or why it failed."""
     from kmaps.bench.records.columns import cell_name
 
     if record["status"] == "failed":
@@ -147,12 +148,13 @@ def _described(record: "Record") -> str:
     measure = MEASURES[SHOWN[record["kind"]].measures([record])[0]]
     title, _, unit = measure.title.partition(", ")
     value = measure.value(record)
-    shown = "–" if value is None else f"{measure.format(value)} {unit}".rstrip()
+    text = "–" if value is None else f"{measure.format(value)} {unit}".rstrip()
+    line = f"{cell_name(record)}: {title} {text}"
     warnings = "; ".join(WARNED[name] for name in warned(record))
-    return f"{cell_name(record)}: {title} {shown}{warnings and f' ({warnings})'}"
+    return f"{line} ({warnings})" if warnings else line
 
 
-def _left(progress: "RunProgress") -> str:
+def _time_left(progress: "RunProgress") -> str:
     if progress.seconds_left is None:
         return "starting"
     return f"{_clock_time(progress.seconds_left)} left"
@@ -179,12 +181,11 @@ def cell_bar(*, quiet: bool = False, finished: str = "") -> Iterator[dict[str, A
 
     def print_cell(progress: "RunProgress") -> None:
         nonlocal state
-        state = f"{progress.done}/{progress.total}, {_left(progress)}"
+        count = f"{progress.done}/{progress.total}"
+        time_left = _time_left(progress)
+        state = f"{count}, {time_left}"
         if progress.last:
-            say(
-                f"{progress.done}/{progress.total}  {_described(progress.last)}, {_left(progress)}",
-                err=True,
-            )
+            say(f"{count}  {_cell_line(progress.last)}, {time_left}", err=True)
 
     def print_stage(title: str, done: int, total: int) -> None:
         nonlocal state
@@ -192,21 +193,27 @@ def cell_bar(*, quiet: bool = False, finished: str = "") -> Iterator[dict[str, A
         if done == total:
             say(f"{title}: {total} images", err=True)
 
-    with ExitStack() as shown:
+    with ExitStack() as displays:
         try:
-            shows: tuple[Callable, Callable] = print_cell, print_stage
+            show_cell: Callable = print_cell
+            show_stage: Callable = print_stage
             if quiet:
-                shows = lambda progress: None, lambda title, done, total: None
+                show_cell = _show_nothing
+                show_stage = _show_nothing
             elif _is_terminal():
-                shows = _shown_on(shown.enter_context(_bar("cells")))
-            shown.enter_context(steady_lines(lambda: state, quiet=quiet))
+                show_cell, show_stage = _bar_functions(displays.enter_context(_bar("cells")))
+            displays.enter_context(steady_lines(lambda: state, quiet=quiet))
             command = click.get_current_context().meta.get(COMMAND_LINE, "")
-            yield {"progress": shows[0], "extracted": shows[1], "command": command}
+            yield {"progress": show_cell, "extracted": show_stage, "command": command}
         except KeyboardInterrupt:
-            shown.close()
+            displays.close()
             if finished and not quiet:
                 say(f"the finished {finished} are kept; the same command resumes", err=True)
             raise
+
+
+def _show_nothing(*progress: object) -> None:
+    """Take the progress of cells or stages when a run is quiet."""
 
 
 @contextmanager
@@ -214,45 +221,47 @@ def byte_bar(*, quiet: bool) -> Iterator[Callable[[str, int, int | None], None]]
     """Yield a function ``report(title, done, total)`` that shows a bar of bytes."""
     state = "starting"
 
-    def note(title: str, done: int, total: int | None) -> None:
+    def keep_state(title: str, done: int, total: int | None) -> None:
         nonlocal state
-        whole = "" if total is None else f" of {megabytes(total)}"
-        state = f"{title}: {megabytes(done)}{whole}"
+        of_total = "" if total is None else f" of {megabytes(total)}"
+        state = f"{title}: {megabytes(done)}{of_total}"
 
     if quiet:
-        yield lambda title, done, total: None
+        yield _show_nothing
     elif _is_terminal():
         with _bar("bytes") as bar:
-            yield _shown_on(bar)[1]
+            _, show_stage = _bar_functions(bar)
+            yield show_stage
     else:
         with steady_lines(lambda: state, quiet=quiet):
-            yield note
+            yield keep_state
 
 
-def _shown_on(
+def _bar_functions(
     bar: "Bar",
 ) -> tuple[Callable[["RunProgress"], None], Callable[[str, int, int | None], None]]:
+    """Return the functions that show the progress of cells, and of a stage, on a bar."""
     task = bar.add_task("")
 
-    def show(progress: "RunProgress") -> None:
-        left = _left(progress)
-        bar.update(task, total=progress.total, completed=progress.done, description=left)
+    def show_cell(progress: "RunProgress") -> None:
+        time_left = _time_left(progress)
+        bar.update(task, total=progress.total, completed=progress.done, description=time_left)
         if progress.last and progress.last["status"] == "failed":
-            bar.console.print(printable(_described(progress.last)), markup=False, highlight=False)
+            bar.console.print(printable(_cell_line(progress.last)), markup=False, highlight=False)
 
     def show_stage(title: str, done: int, total: int | None) -> None:
         bar.update(task, total=total, completed=done, description=printable(title))
 
-    return show, show_stage
+    return show_cell, show_stage
 
 
-def _bar(counted: str = "") -> "Bar":
+def _bar(unit: str = "") -> "Bar":
     # Rich takes a tenth of a second to import, so import it only for long work.
     from rich import progress
     from rich.console import Console
 
     console = Console(stderr=True)
-    ends = {
+    last_columns = {
         "": [progress.TaskProgressColumn(), progress.TimeRemainingColumn()],
         "cells": [progress.MofNCompleteColumn()],
         "bytes": [progress.DownloadColumn(), progress.TimeRemainingColumn()],
@@ -260,7 +269,7 @@ def _bar(counted: str = "") -> "Bar":
     return progress.Progress(
         progress.TextColumn("{task.description}", markup=False),
         progress.BarColumn(),
-        *ends[counted],
+        *last_columns[unit],
         console=console,
         transient=True,
         disable=not console.is_terminal,

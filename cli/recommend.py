@@ -109,7 +109,7 @@ def command(
     force: bool,
     as_json: bool,
     quiet: bool,
-    **contract: Any,
+    **data_options: Any,
 ) -> None:
     """Measure a small grid of models on a sample of DATA and show the best ones.
 
@@ -129,7 +129,7 @@ def command(
 
     Limits apply to measurements on the sample. A model that cannot be trained is reported.
     """
-    look_for(source, contract["labels"])
+    look_for(source, data_options["labels"])
     if plot is not None:
         from kmaps.bench.figures import check_figure
 
@@ -137,7 +137,7 @@ def command(
     from kmaps.bench.recommend import Limits, recommend
 
     with _folder(out) as folder:
-        y = _sample(source, n_rows, folder, quiet, **contract)
+        y = _sample(source, n_rows, folder, quiet, **data_options)
         say_compiling(quiet=quiet)
         with cell_bar(quiet=quiet) as reports:
             recommendation = recommend(
@@ -156,7 +156,7 @@ def command(
         from kmaps.bench.figures.costs import draw_front
 
         draw_front(recommendation.points, plot, "accuracy")
-    report = _report(y, recommendation, source, _data_options(contract))
+    report = _report(y, recommendation, source, data_options)
     say(json.dumps(report, indent=2) if as_json else _text(report))
 
 
@@ -168,7 +168,7 @@ def _sample(
     *,
     keep_large: bool,
     normalize: str,
-    **contract: Any,
+    **reader_options: Any,
 ) -> "NDArray":
     """Write the sample of the file that the options describe; return the labels of the file."""
     from kmaps.bench.recommend import draw_sample
@@ -176,7 +176,7 @@ def _sample(
     from kmaps.models import NormalizedRows
 
     with (
-        labelled_rows(source, "-", quiet=quiet, **contract) as (reader, y),
+        labelled_rows(source, "-", quiet=quiet, **reader_options) as (reader, y),
         stage_bars(quiet=quiet) as report,
         array_files.noting(quiet),
     ):
@@ -201,42 +201,44 @@ def _folder(out: Path | None) -> Iterator[Path]:
 def _failures(recommendation: "Recommendation") -> str:
     from kmaps.bench.records.columns import cell_name
 
-    listed = [f"{cell_name(record)} ({record['error']})" for record in recommendation.failed]
-    return f"{len(listed)} of {len(recommendation.records)} models failed: {'; '.join(listed)}"
+    failures = [f"{cell_name(record)} ({record['error']})" for record in recommendation.failed]
+    return f"{len(failures)} of {len(recommendation.records)} models failed: {'; '.join(failures)}"
 
 
-def _data_options(contract: dict[str, Any]) -> list[str]:
-    """Return the options that describe DATA, for ``kmaps train``."""
+def _train_words(data_options: dict[str, Any]) -> list[str]:
+    """Return the options that describe DATA as words of a ``kmaps train`` command."""
     words = []
-    for name, value in contract.items():
+    for name, value in data_options.items():
         if value and value not in ("auto", "none"):
             words.append(f"--{name.replace('_', '-')}")
-            words += [] if value is True else [str(value)]
+            if value is not True:
+                words.append(str(value))
     return words
 
 
 def _report(
-    y: "NDArray", recommendation: "Recommendation", source: str, data: list[str]
+    y: "NDArray", recommendation: "Recommendation", source: str, data_options: dict[str, Any]
 ) -> dict[str, Any]:
     """Return the recommendation in types that JSON has."""
     from kmaps.bench.records.columns import cell_name
 
-    first = recommendation.choices[0].record
+    record = recommendation.choices[0].record  # the sample is the same in all of them
+    words = _train_words(data_options)
     return {
         "rows": len(y),
-        "features": first["n_features"],
+        "features": record["n_features"],
         "classes": len(set(y.tolist())),
-        "sample_rows": first["n_train"] + first["n_test"],
-        "train_rows": first["n_train"],
-        "held_out_rows": first["n_test"],
+        "sample_rows": record["n_train"] + record["n_test"],
+        "train_rows": record["n_train"],
+        "held_out_rows": record["n_test"],
         "measured": len(recommendation.records) - len(recommendation.failed),
         "within_limits": len(recommendation.points),
         "failed": {cell_name(record): record["error"] for record in recommendation.failed},
         "named": recommendation.named,
         "comparison": recommendation.comparison,
-        "normalize": data[data.index("--normalize") + 1] if "--normalize" in data else "none",
+        "normalize": data_options["normalize"],
         "recommended": [
-            _model(choice, ["kmaps", "train", source, f"model-{i}.npz", *data])
+            _model(choice, ["kmaps", "train", source, f"model-{i}.npz", *words])
             for i, choice in enumerate(recommendation.choices, 1)
         ],
     }
@@ -279,19 +281,21 @@ def _text(report: dict[str, Any]) -> str:
         "other model beats these, except named ones:",
         "",
     ]
-    table = [
-        ["", "accuracy, %", "95 % interval", "train, s", "us/row", "memory, MB", "stored, MB"],
-    ]
+    head = ["", "accuracy, %", "95 % interval", "train, s", "us/row", "memory, MB", "stored, MB"]
+    table = [head]
     table += [_cells(number, model) for number, model in enumerate(report["recommended"], 1)]
     lines += aligned(table, texts=0)
-    lines += ["", *(f"{wanted}: {place or 'none'}" for wanted, place in report["named"].items())]
+    lines.append("")
+    for wish, number in report["named"].items():
+        lines.append(f"{wish}: {number or 'none'}")
     if report["comparison"] is not None:
         lines += ["", report["comparison"]]
     for number, model in enumerate(report["recommended"], 1):
-        python = model["python"].replace("\n", "\n    ")
         name = "; ".join([model["name"], *model["warned"]])
-        commands = [model["command"]] if model["command"] else []
-        lines += ["", f"{number}  {name}", *(f"    {text}" for text in (*commands, python))]
+        lines += ["", f"{number}  {name}"]
+        if model["command"]:
+            lines.append(f"    {model['command']}")
+        lines += [f"    {line}" for line in model["python"].split("\n")]
     if report["sample_rows"] < report["rows"]:
         lines += ["", "C was chosen on the sample; -C auto chooses it again, on all rows."]
     if report["normalize"] != "none":

@@ -16,17 +16,20 @@ Examples:
 )
 @click.argument("results", type=RUN_FOLDER)
 @click.option(
-    "-o", "--out", type=PATH, help="A .md, .html, .json or .pdf file. [default: RESULTS/README.md]"
+    "-o",
+    "--out",
+    type=PATH,
+    help="Write the page to this .md, .html, .json or .pdf file. [default: RESULTS/README.md]",
 )
 @click.option(
     "--all",
-    "of_all",
+    "all_runs",
     is_flag=True,
     help="Write a page on all runs in the folders of RESULTS, and reported.json next to it.",
 )
 @click.option("--force", is_flag=True, help="Replace the page when it exists.")
 @click.option("-q", "--quiet", is_flag=True, help="Do not print the name of the page.")
-def command(results: Path, out: Path | None, of_all: bool, force: bool, quiet: bool) -> None:
+def command(results: Path, out: Path | None, all_runs: bool, force: bool, quiet: bool) -> None:
     """Write a page on the records in the folder RESULTS.
 
     The page compares the paper's numbers with ours, says whether the claims of the experiment hold,
@@ -51,13 +54,13 @@ def command(results: Path, out: Path | None, of_all: bool, force: bool, quiet: b
     out = out or results / "README.md"
     check_form(out)
     check_target(out, force=force)
-    written: dict[Path, bytes] = {}
-    if of_all:
+    render = FORMS[out.suffix]
+    if all_runs:
         page, stored = page_of_all(results)
-        written[out.parent / STORED] = stored.encode()
+        contents = {out: render(page), out.parent / STORED: stored.encode()}
     else:
-        page = page_of(results)
-    for path, content in {out: FORMS[out.suffix](page), **written}.items():
+        contents = {out: render(page_of(results))}
+    for path, content in contents.items():
         with atomic_file(path, force=force) as file:
             file.write(content)
         if not quiet:

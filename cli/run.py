@@ -1,5 +1,6 @@
 """``kmaps run``: run an experiment and record every cell."""
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 from contextlib import nullcontext
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from kmaps.cli.cluster import connected
+from kmaps.cli.cluster import cluster_client
 from kmaps.cli.completing import experiments, names
 from kmaps.cli.flags import (
     COUNT,
@@ -30,6 +31,7 @@ _OF_ONE_RUN = ("only", "changes", "jobs", "cluster", "retry_failed", "fail_fast"
 """Options of one run: neither for several experiments nor for --again."""
 
 _OF_AGAIN = ("definition", "repeats", "common_C", "even_if_busy")
+"""Options that need --again."""
 
 
 @click.command(
@@ -46,14 +48,14 @@ _OF_AGAIN = ("definition", "repeats", "common_C", "even_if_busy")
     "\n  kmaps run --again runs/quickstart --repeats 5 --common-C 1",
 )
 @click.argument(
-    "experiment",
+    "experiment_names",
     metavar="EXPERIMENT...",
     nargs=-1,
     shell_complete=names(experiments, or_files=True),
 )
 @click.option(
     "--all",
-    "of_all",
+    "all_experiments",
     is_flag=True,
     help="Run every experiment that comes with kmaps, or each one that is named, the quickest "
     "first, and compare each run with the published one.",
@@ -112,7 +114,7 @@ _OF_AGAIN = ("definition", "repeats", "common_C", "even_if_busy")
     "--repeats",
     type=COUNT,
     default=5,
-    help="Measurements of each cell, those on record included.",
+    help="Number of measurements of each cell, those on record included.",
 )
 @click.option(
     "--common-C",
@@ -141,8 +143,8 @@ _OF_AGAIN = ("definition", "repeats", "common_C", "even_if_busy")
 )
 @click.option("--quiet", "-q", is_flag=True, help="Show no progress and no notes.")
 def command(
-    experiment: tuple[str, ...],
-    of_all: bool,
+    experiment_names: tuple[str, ...],
+    all_experiments: bool,
     out: Path | None,
     preset: str | None,
     only: tuple[str, ...],
@@ -191,16 +193,16 @@ def command(
     """
     if again:
         refuse_options(
-            ("of_all", "out", "dry_run", *_OF_ONE_RUN),
+            ("all_experiments", "out", "dry_run", *_OF_ONE_RUN),
             "not with --again, which measures the cells of one folder; leave it out",
         )
-        if len(experiment) != 1:
+        if len(experiment_names) != 1:
             raise click.UsageError("--again: name one folder with the records of a run")
         from kmaps.cli.run_again import run_again
 
         run_again(
-            Path(experiment[0]),
-            experiment=definition,
+            Path(experiment_names[0]),
+            definition=definition,
             preset=preset,
             repeats=repeats,
             threads=threads or 1,
@@ -212,7 +214,7 @@ def command(
         )
         return
     refuse_options(_OF_AGAIN, "needs --again, which times the cells of a run again")
-    if of_all or len(experiment) > 1:
+    if all_experiments or len(experiment_names) > 1:
         refuse_options(
             (*_OF_ONE_RUN, "allow", "allow_code"),
             "not with several experiments; name one, without --all",
@@ -220,7 +222,7 @@ def command(
         from kmaps.cli.run_all import run_all
 
         run_all(
-            experiment,
+            experiment_names,
             preset=preset,
             out=out or Path("runs"),
             threads=threads,
@@ -228,29 +230,29 @@ def command(
             quiet=quiet,
         )
         return
-    if not experiment:
+    if not experiment_names:
         raise click.UsageError("Missing argument 'EXPERIMENT', or --all for every experiment.")
-    name = experiment[0]
+    name = experiment_names[0]
     _refuse_folder(name)
     from kmaps.bench.kinds.load import load_whole, packaged
 
-    checked, content = load_whole(name, preset, changes)
-    out = out or Path("runs", checked.experiment)
-    say_imports(checked, allow, allow_code, quiet=quiet)
+    experiment, content = load_whole(name, preset, changes)
+    out = out or Path("runs", experiment.experiment)
+    say_imports(experiment, allow, allow_code, quiet=quiet)
     if dry_run:
         from kmaps.bench.run.plan import published_folder
 
         published = published_folder(Path(name).stem, preset)
-        _list_cells(checked, out, only, published, quiet, allow=allow, allow_code=allow_code)
+        _list_cells(experiment, out, only, published, quiet, allow=allow, allow_code=allow_code)
         return
     from kmaps.bench.run.runner import run
     from kmaps.cli.progress import cell_bar, say_compiling
 
     say_compiling(quiet=quiet)
-    workers = nullcontext() if cluster is None else connected(cluster, "jobs")
+    workers = nullcontext() if cluster is None else cluster_client(cluster, "jobs")
     with workers as client, cell_bar(quiet=quiet, finished="cells") as reports:
         outcome = run(
-            checked,
+            experiment,
             out,
             only=only,
             jobs=jobs,
@@ -265,14 +267,14 @@ def command(
             **reports,
         )
     if not outcome.measured and not quiet:
-        said = f"nothing to do: all {len(outcome.records)} cells are in {out}"
+        note = f"nothing to do: all {len(outcome.records)} cells are in {out}"
         if outcome.is_redefined:
-            said += (
+            note += (
                 f"; experiment.yaml there is the new one: `kmaps report {out}` judges its claims, "
                 "tables and figures have its names of rows"
             )
-        say(said, err=True)
-    _show(outcome, checked)
+        say(note, err=True)
+    _show(outcome, experiment)
 
 
 def _refuse_folder(name: str) -> None:
@@ -295,11 +297,11 @@ def _show(outcome: "RunResult", experiment: "Experiment") -> None:
     failed = outcome.failed
     if not failed:
         return
-    listed = few_of([f"{cell_name(record)} ({record['error']})" for record in failed])
-    missing = f", {outcome.missing} not run" if outcome.missing else ""
+    failures = few_of([f"{cell_name(record)} ({record['error']})" for record in failed])
+    not_run = f", {outcome.missing} not run" if outcome.missing else ""
     total = len(outcome.records) + outcome.missing
     raise CellsFailed(
-        f"{len(failed)} of {total} cells failed{missing}: {listed}. "
+        f"{len(failed)} of {total} cells failed{not_run}: {failures}. "
         "--retry-failed measures them again"
     )
 
@@ -324,11 +326,11 @@ def _list_cells(
     from kmaps.bench.run.runner import check_cells
 
     cells = of_rows(plan(experiment), only)
-    unchecked = ""
+    warning = ""
     try:
         KINDS[experiment.kind].draw_splits(cells.values())
     except DataError as error:
-        unchecked = f"the number of samples was not checked: {error}"
+        warning = f"the number of samples was not checked: {error}"
     status = {record["key"]: record["status"] for record in records_of(out)}
     words = {"ok": "done", "failed": "failed", None: "to do"}
     states = {key: words[status.get(key)] for key in cells}
@@ -339,14 +341,14 @@ def _list_cells(
         say(f"{states[key]:6}  {cell_name(cell.columns)}")
     if quiet:
         return
-    of_each = list(states.values())
-    counts = ", ".join(f"{of_each.count(word)} {word}" for word in words.values())
-    say(f"{len(of_each)} cells: {counts}, in {out}", err=True)
-    to_do = [key for key, state in states.items() if state == "to do"]
-    if to_do:
-        say(_estimate(to_do, published), err=True)
-    if unchecked:
-        say(unchecked, err=True)
+    counts = Counter(states.values())
+    count_texts = [f"{counts[word]} {word}" for word in words.values()]
+    say(f"{len(cells)} cells: {', '.join(count_texts)}, in {out}", err=True)
+    new_keys = [key for key, state in states.items() if state == "to do"]
+    if new_keys:
+        say(_estimate(new_keys, published), err=True)
+    if warning:
+        say(warning, err=True)
 
 
 def _estimate(keys: Sequence[str], published: Path) -> str:
@@ -366,16 +368,20 @@ def _estimate(keys: Sequence[str], published: Path) -> str:
         costs.append(f"at most {expected.peak_bytes / 1e6:,.0f} MB beyond the data")
     return (
         f"estimate, from the records of {expected.known} of the {expected.cells} cells to do in "
-        f"{_shown(published)} ({expected.where}): {', '.join(costs) or 'neither time nor memory'}; "
-        "reading the data and extracting features take additional time"
+        f"{_relative(published)} ({expected.where}): "
+        f"{', '.join(costs) or 'neither time nor memory'}; reading the data and extracting "
+        "features take additional time"
     )
 
 
 def _duration(seconds: float) -> str:
     if seconds < 120:
         return f"{seconds:.3g} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+    if seconds < 7200:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
 
 
-def _shown(path: Path) -> Path:
+def _relative(path: Path) -> Path:
+    """Return a path as seen from the current folder, if it lies in it."""
     return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def run_again(
     results: Path,
     *,
-    experiment: str | None,
+    definition: str | None,
     preset: str | None,
     repeats: int,
     threads: int,
@@ -28,18 +28,18 @@ def run_again(
 ) -> None:
     """Time the measured cells in the folder ``results`` again, and show the times.
 
-    ``experiment`` is the YAML file of the records or its name; by default the file next to the
+    ``definition`` is the YAML file of the records or its name; by default the file next to the
     records, else the name in them.
     """
     from kmaps.bench.kinds.row_names import read_named
     from kmaps.bench.run.repeats import time_again
     from kmaps.cli.progress import cell_bar
 
-    checked = _experiment_of(results, experiment, preset)
-    say_imports(checked, allow, allow_code, quiet=quiet)
+    experiment = _experiment_of(results, definition, preset)
+    say_imports(experiment, allow, allow_code, quiet=quiet)
     with cell_bar(quiet=quiet, finished="measurements") as reports:
         timed = time_again(
-            checked,
+            experiment,
             results,
             repeats=repeats,
             threads=threads,
@@ -50,7 +50,7 @@ def run_again(
             **reports,
         )
     if not quiet:
-        _note(timed, results)
+        _say_conditions(timed, results)
     _show(read_named(results))
     failures = timed.failures
     if failures:
@@ -58,18 +58,20 @@ def run_again(
         raise CellsFailed(f"{len(failures)} cell{plural} could not be timed: {few_of(failures)}")
 
 
-def _experiment_of(results: Path, experiment: str | None, preset: str | None) -> "Experiment":
+def _experiment_of(results: Path, definition: str | None, preset: str | None) -> "Experiment":
     from kmaps.bench.kinds.load import load
     from kmaps.bench.records.file import definition_file, read_records
 
     name_in_records = read_records(results)[0]["experiment"]
-    definition = definition_file(results)
-    if definition and not experiment:
-        return load(definition)
-    return load(experiment or name_in_records.removesuffix(f"-{preset}"), preset)
+    if definition:
+        return load(definition, preset)
+    file = definition_file(results)
+    if file:
+        return load(file)
+    return load(name_in_records.removesuffix(f"-{preset}"), preset)
 
 
-def _note(timed: "Timed", results: Path) -> None:
+def _say_conditions(timed: "Timed", results: Path) -> None:
     if timed.load is None:
         say(f"nothing to do: all repeats are in {results}", err=True)
     elif timed.load.reason:

@@ -35,20 +35,20 @@ def run_all(
         raise ConfigError(f"--preset {preset}: none of these experiments has this preset")
     if dry_run:
         for entry in entries:
-            say(f"{entry.experiment.experiment:36} {_to_do([entry])}")
-        say(f"{len(entries)} experiments: {_to_do(entries)}", err=True)
+            say(f"{entry.experiment.experiment:36} {_forecast_text([entry])}")
+        say(f"{len(entries)} experiments: {_forecast_text(entries)}", err=True)
         return
     left_out = []
     worse = []
     failed = []
-    for place, entry in enumerate(entries):
+    for i, entry in enumerate(entries):
         name = entry.experiment.experiment
         if not quiet:
-            say(f"{place + 1}/{len(entries)}  {name}, {_to_do(entries[place:])}", err=True)
+            say(f"{i + 1}/{len(entries)}  {name}, {_forecast_text(entries[i:])}", err=True)
         try:
             if _run(entry, threads, quiet):
                 failed.append(name)
-            result, is_worse = _compared(entry)
+            result, is_worse = _compare(entry)
             if is_worse:
                 worse.append(name)
         except (ConfigError, DataError, NothingMeasured) as error:
@@ -67,14 +67,18 @@ def run_all(
         raise GateFailed(f"worse than published: {', '.join(worse)}")
 
 
-def _to_do(entries: "list[ScheduledRun]") -> str:
+def _forecast_text(entries: "list[ScheduledRun]") -> str:
+    """Return how many cells the runs still have to measure, and how long that will take."""
     forecasts = [entry.forecast for entry in entries]
     cells = sum(forecast.cells for forecast in forecasts)
     if not cells:
         return "nothing to do"
-    timed = [forecast for forecast in forecasts if forecast.seconds is not None]
-    seconds = sum(forecast.seconds or 0.0 for forecast in timed)
-    untimed_cells = cells - sum(forecast.known for forecast in timed)
+    seconds = 0.0
+    untimed_cells = cells
+    for forecast in forecasts:
+        if forecast.seconds is not None:
+            seconds += forecast.seconds
+            untimed_cells -= forecast.known
     text = f"{cells:,} cells to do"
     if untimed_cells < cells:
         text += f", {seconds / 3600:.1f} h" if seconds > 5400 else f", {seconds / 60:.1f} min"
@@ -94,7 +98,7 @@ def _run(entry: "ScheduledRun", threads: int | None, quiet: bool) -> bool:
     return bool(outcome.failed)
 
 
-def _compared(entry: "ScheduledRun") -> tuple[str, bool]:
+def _compare(entry: "ScheduledRun") -> tuple[str, bool]:
     """Compare a run with the published one; return the result in words, and whether it is worse."""
     from kmaps.bench.kinds import shown_of
     from kmaps.bench.records import gate
@@ -124,4 +128,4 @@ def _write_pages(entries: "list[ScheduledRun]", out: Path, quiet: bool) -> None:
     for entry in entries:
         if records_of(entry.folder):
             context.invoke(report, results=entry.folder, force=True, quiet=True)
-    context.invoke(report, results=out, of_all=True, force=True, quiet=quiet)
+    context.invoke(report, results=out, all_runs=True, force=True, quiet=quiet)

@@ -99,14 +99,15 @@ def command(
         _check_records_form(every_record, form, measures, as_json)
         from kmaps.bench.report.export import as_csv, as_parquet
 
-        rendered = (as_parquet if form == "parquet" else as_csv)(read_records(results))
+        render = as_parquet if form == "parquet" else as_csv
+        rendered = render(read_records(results))
     else:
         records = read_named(results)
         form = "json" if as_json else form
         if intervals:
-            text = _differences(results, records, form, measures, intervals)
+            text = _difference_tables(results, records, form, measures, intervals)
         else:
-            text = _of_measures(results, records, form, measures, quiet, together=together)
+            text = _measure_tables(results, records, form, measures, quiet, together=together)
         rendered = text.encode()
     if to_stdout:
         say(rendered if form == "parquet" else rendered.decode(), nl=False)
@@ -124,7 +125,7 @@ def _check_records_form(
         raise ConfigError("--records: for --format csv or parquet, without --measure and --json")
 
 
-def _differences(
+def _difference_tables(
     results: Path, records: list["Record"], form: str, measures: tuple[str, ...], reference: str
 ) -> str:
     """Return the differences of all rows to one of them, as text or Markdown."""
@@ -143,7 +144,7 @@ def _differences(
     return as_text(tables) + "\n"
 
 
-def _of_measures(
+def _measure_tables(
     results: Path,
     records: list["Record"],
     form: str,
@@ -160,8 +161,8 @@ def _of_measures(
     from kmaps.bench.records.summary import times_warning
     from kmaps.bench.report.tables import render
 
-    named = tuple(MEASURES) if "all" in measures else measures
-    names = named or shown_of(records).measures(records)
+    names = tuple(MEASURES) if "all" in measures else measures
+    names = names or shown_of(records).measures(records)
     tied = ties(read_correct(results, records))
     rendered = render(records, form, names, together=together, tied=tied)
     warning = times_warning(records, names)

@@ -17,7 +17,7 @@ from kmaps.cli import array_files
 from kmaps.cli import train_model as training
 from kmaps.cli.array_files import as_input_error, compiling, once_each_warning
 from kmaps.cli.cluster import cluster as cluster_option
-from kmaps.cli.cluster import connected, train_there
+from kmaps.cli.cluster import cluster_client, train_on_cluster
 from kmaps.cli.completing import files, kernels, names
 from kmaps.cli.drift import histograms_of
 from kmaps.cli.flags import Number, megabytes, say
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from kmaps.io import LabelledRows
     from kmaps.models import NormalizedRows
 
-_NOT_THERE = (
+_NOT_ON_CLUSTER = (
     "folds",
     "hold_out",
     "normalize",
@@ -128,8 +128,8 @@ Examples:
 @click.option(
     "--folds",
     type=click.IntRange(2),
-    help="Parts of the cross-validation that chooses C, or measures the accuracy when there is one "
-    "C. [default: 3]",
+    help="Number of parts of the cross-validation that chooses C, or measures the accuracy when "
+    "there is one C. [default: 3]",
 )
 @click.option(
     "--hold-out",
@@ -182,7 +182,7 @@ Examples:
     "--smooth",
     type=Number(0),
     metavar="PRICE",
-    help="Price of curved functions. [default: 0]",
+    help="Price of the curvature of the learnt functions; 0 is none. [default: 0]",
 )
 @click.option(
     "--bias",
@@ -191,7 +191,10 @@ Examples:
     help="Value of the constant feature; 0 trains no intercept. [default: 1]",
 )
 @click.option(
-    "--n-levels", type=int, metavar="N", help="Levels of a feature, 2 to 256. [default: 256]"
+    "--n-levels",
+    type=int,
+    metavar="N",
+    help="Number of levels of a feature, 2 to 256. [default: 256]",
 )
 @click.option(
     "--level-ranges",
@@ -221,7 +224,7 @@ Examples:
     "--n-landmarks",
     type=int,
     metavar="N",
-    help="Landmarks of an exponential kernel, instead of random frequencies.",
+    help="Number of landmarks of an exponential kernel, instead of random frequencies.",
 )
 @click.option(
     "--tol",
@@ -311,12 +314,18 @@ def command(
             raise ConfigError("--sample: not with --regression; leave it out")
         hold_out = hold_out or _HELD_OUT
     if cluster is not None:
-        with connected(cluster, *_NOT_THERE) as client, as_input_error(), once_each_warning(quiet):
+        with (
+            cluster_client(cluster, *_NOT_ON_CLUSTER) as client,
+            as_input_error(),
+            once_each_warning(quiet),
+        ):
             if regression:
                 raise ConfigError("--regression: not with --cluster; leave it out")
-            model = describe()
-            there = train_there(source, model, costs or [1.0], labels, label_column, client, quiet)
-        return save(*there)
+            model, facts, record = train_on_cluster(
+                source, describe(), costs or [1.0], labels, label_column, client, quiet
+            )
+        save(model, facts, record)
+        return
     with array_files.labelled_rows(
         source,
         target,
@@ -334,9 +343,8 @@ def command(
         from kmaps.models import NormalizedRows
 
         model = describe()
-        chosen = _usual_costs(model) if costs is None else costs
-        train = _trainer(regression)
-        of_sample = {} if sample is None else {"sample": sample}
+        grid = _usual_costs(model) if costs is None else costs
+        train = _trainer(regression, sample)
         ranges = None
         histograms = None
         with once_each_warning(quiet, reader.columns), stage_bars(quiet=quiet) as report:
@@ -346,11 +354,11 @@ def command(
             source_rows: LabelledRows | NormalizedRows = rows
             if normalize != "none":
                 source_rows = NormalizedRows(rows, normalize, reader.columns)
-            facts = _trained(
-                partial(train, folds=folds, hold_out=hold_out, seed=seed, **of_sample),
+            facts = _train(
+                partial(train, folds=folds, hold_out=hold_out, seed=seed),
                 model,
                 source_rows,
-                chosen,
+                grid,
                 rows.name,
                 report,
                 quiet,
@@ -365,7 +373,7 @@ def command(
             facts["normalize"] = normalize
         if reader.columns is not None:
             model.feature_names_in_ = np.array(reader.columns, object)
-        if costs is None and chosen == "auto" and not quiet:
+        if costs is None and grid == "auto" and not quiet:
             say("note: C was chosen as by -C auto; -C 1 trains with one value", err=True)
         record = training.record_of(
             model,
@@ -404,18 +412,22 @@ def _usual_costs(model: Any) -> list[float] | str:
     return [1.0] if isinstance(model, CodedSVC) else "auto"
 
 
-def _trainer(regression: bool | None) -> Callable[..., dict[str, Any]]:
-    """Return the function that trains; without a word on it, many numbers are no classes."""
+def _trainer(regression: bool | None, sample: int | None) -> Callable[..., dict[str, Any]]:
+    """Return the function that trains; unless told that they are classes, it refuses many numbers.
+
+    A classifier may also be trained on a ``sample`` of so many rows.
+    """
     from kmaps.models import train_model, train_regression
 
     if regression:
         return train_regression
+    train = partial(train_model, sample=sample)
     if regression is None:
-        return partial(train_model, check_labels=training.refuse_many_numbers)
-    return train_model
+        return partial(train, check_labels=training.refuse_many_numbers)
+    return train
 
 
-def _trained(
+def _train(
     train: Callable[..., dict[str, Any]],
     model: Any,
     rows: "LabelledRows | NormalizedRows",
@@ -428,17 +440,15 @@ def _trained(
     with compiling(quiet) as compiled:
         try:
             with ended_by_interrupt():
-                facts = train(
+                return train(
                     model,
                     rows,
                     costs,
                     report=report,
                     clock=lambda: perf_counter() - compiled.seconds,
                 )
-            return facts
         except MemoryError as error:
-            text = f"{name}: is too large for the free memory: {error}"
-            raise InputError(text) from None
+            raise InputError(f"{name}: is too large for the free memory: {error}") from None
 
 
 def _save(
@@ -464,43 +474,43 @@ def _save(
 def _summary(facts: dict[str, Any], target: str) -> str:
     """Return the facts about a training as lines."""
     kinds = "a regression" if facts["classes"] is None else f"{facts['classes']} classes"
-    what = f"{facts['rows']:,} rows of {facts['features']:,} features, {kinds}: "
+    line = f"{facts['rows']:,} rows of {facts['features']:,} features, {kinds}: "
     if "sigma" in facts:
         unit = "landmarks" if "n_landmarks" in facts else "frequencies"
-        what += (
+        line += (
             f"{facts[f'n_{unit}']:,} {unit} at sigma {facts['sigma']:.3g}, "
             f"{megabytes(facts['encoded_bytes'])}, {facts['encode_s']:.1f} s"
         )
     else:
-        what += f"{megabytes(facts['codes_bytes'])} of codes, {facts['code_s']:.1f} s"
-    lines = [what]
+        line += f"{megabytes(facts['codes_bytes'])} of codes, {facts['code_s']:.1f} s"
+    lines = [line]
     if facts["index_base"] is not None:
         lines.append(f"indices count from {facts['index_base']} (--zero-based)")
-    for tried in facts["cv"]:
-        mark = ""
-        if tried["C"] == facts["C"] and len(facts["cv"]) > 1:
-            mark = f", chosen{_reason(facts, tried)}"
-        if "missed_tol" in tried:
-            mark += ", not trained to the end (its duality gap is above tol)"
-        score = f"{_score(tried)} in {facts['folds']}-fold cross-validation"
-        lines.append(f"C = {tried['C']:g}: {score}{mark}")
+    for candidate in facts["cv"]:
+        remark = ""
+        if candidate["C"] == facts["C"] and len(facts["cv"]) > 1:
+            remark = f", chosen{_reason(facts, candidate)}"
+        if "missed_tol" in candidate:
+            remark += ", not trained to the end (its duality gap is above tol)"
+        score = f"{_score(candidate)} in {facts['folds']}-fold cross-validation"
+        lines.append(f"C = {candidate['C']:g}: {score}{remark}")
     end = f"trained with C = {facts['C']:g} in {facts['train_s']:.1f} s"
     if "duality_gap" in facts:
         end += f" to a duality gap of {facts['duality_gap']:.1e} of the objective"
     lines.append(end)
     if facts["hold_out"]:
-        held = facts["hold_out"]
-        score = _score(held) if "r2" in held else f"accuracy {_score(held)}"
-        lines.append(f"{score} of {held['rows']:,} rows held out")
+        hold_out = facts["hold_out"]
+        score = _score(hold_out) if "r2" in hold_out else f"accuracy {_score(hold_out)}"
+        lines.append(f"{score} of {hold_out['rows']:,} rows held out")
     if "sample" in facts:
-        lines.append(_of_sample(facts))
+        lines.append(_sample_line(facts))
     return "\n".join([*lines, f"{target}: {megabytes(facts['model_bytes'])}"])
 
 
 def _reason(facts: dict[str, Any], chosen: dict[str, Any]) -> str:
     """Return why the chosen C is not the one with the highest score, where it is not."""
     measure = "r2" if "r2" in chosen else "accuracy"
-    best = max(facts["cv"], key=lambda tried: tried[measure])
+    best = max(facts["cv"], key=lambda candidate: candidate[measure])
     if best[measure] <= chosen[measure]:
         return ""
     return (
@@ -509,16 +519,16 @@ def _reason(facts: dict[str, Any], chosen: dict[str, Any]) -> str:
     )
 
 
-def _of_sample(facts: dict[str, Any]) -> str:
+def _sample_line(facts: dict[str, Any]) -> str:
     """Return the line that compares the model with one on a sample of the rows."""
     from kmaps.bench.paper.designs import score_interval
 
     sample = facts["sample"]
-    n_held = facts["hold_out"]["rows"]
+    n_rows = facts["hold_out"]["rows"]
     low, high = score_interval(
-        sample["right_of_all_alone"] / n_held,
-        sample["right_of_sample_alone"] / n_held,
-        n_held,
+        sample["right_of_all_alone"] / n_rows,
+        sample["right_of_sample_alone"] / n_rows,
+        n_rows,
         0.05,
     )
     difference = facts["hold_out"]["accuracy"] - sample["accuracy"]

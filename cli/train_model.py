@@ -71,9 +71,11 @@ MODEL_NAMES = (
 _REGRESSION = ("loss", "epsilon", "n_levels", "level_ranges", "bias", "tol", "max_iter")
 _CODED_ALONE = ("penalty", "calibrate", "smooth", "n_levels", "level_ranges")
 _EXPONENTIAL_ALONE = ("sigma", "n_landmarks")
-_MOST_FRACTIONS = 20  # classes that are numbers with fractions, without a question
-_MOST_NUMBERS = 50  # classes that are whole numbers, if they are
-_MOST_PART = 0.1  # of the rows or more
+# Labels that are more different numbers than this may be those of a regression: of numbers with
+# fractions, and of whole numbers (which also are more than this part of the rows).
+_MOST_FRACTIONS = 20
+_MOST_WHOLE_NUMBERS = 50
+_MOST_OF_ROWS = 0.1
 _FOR_EXPONENTIAL = "is only for exponential kernels, such as exp-chi2"
 
 
@@ -98,11 +100,11 @@ class Setting(click.ParamType):
         flag = max(option.opts, key=len)
         if option.is_flag:
             converted = click.BOOL.convert(text, option, ctx)
-            new = flag if converted else f"no {flag}"
+            new_option = flag if converted else f"no {flag}"
         else:
             converted = option.type.convert(text, option, ctx)
-            new = f"{flag} {text}"
-        say(f"warning: `--set {value}` is now `{new}`", err=True)
+            new_option = f"{flag} {text}"
+        say(f"warning: `--set {value}` is now `{new_option}`", err=True)
         return name, converted
 
 
@@ -129,8 +131,8 @@ def model_of_options(
         if value is not None and value is not False
     }
     if regression:
-        others = [name for name in MODEL_NAMES if name not in _REGRESSION]
-        _refuse(others, options, "is not for --regression")
+        of_classes = [name for name in MODEL_NAMES if name not in _REGRESSION]
+        _refuse(of_classes, options, "is not for --regression")
         make_coded: Callable[..., Any] = CodedSVR
     else:
         _refuse(["epsilon"], options, "is only for --regression")
@@ -156,28 +158,29 @@ def model_of_options(
         map_parameters = {"penalty": order, **map_parameters}
         say(f"warning: `--penalty {order}` is now `--map {map_name}:penalty={order}`", err=True)
     _refuse_map_penalty(options, f"the {map_name} map")
-    if "sigma" in names and options.get("sigma") != "auto":
+    has_width = "sigma" in names and options.get("sigma") != "auto"
+    if has_width:
         map_parameters = {"sigma": options.get("sigma"), **map_parameters}
     (feature_map,) = build_maps([map_text], map_parameters).values()
     if isinstance(feature_map, Tabulated):
-        if "sigma" in names and options.get("sigma") != "auto":
+        if has_width:
             options.pop("sigma", None)
         _refuse(_EXPONENTIAL_ALONE, options, _FOR_EXPONENTIAL)
         return make_coded(feature_map, random_state=seed, **options)
-    if isinstance(feature_map, RandomFeatures) and regression:
+    if not isinstance(feature_map, RandomFeatures):
+        raise ConfigError(f"--map {map_name}: has no tables, but training on codes needs them")
+    if regression:
         raise ConfigError(
             f"--regression: is for additive kernels and maps, not for {map_name}: leave "
             "--kernel and --map out, or choose chi2"
         )
-    if isinstance(feature_map, RandomFeatures):
-        return _random_features(map_name, feature_map.get_params(), options)
-    raise ConfigError(f"--map {map_name}: has no tables, but training on codes needs them")
+    return _random_features(map_name, feature_map.get_params(), options)
 
 
 def _random_features(
     map_name: str, map_parameters: dict[str, Any], options: dict[str, Any]
 ) -> "LandmarkSVC | RandomFeatureSVC":
-    """Return the unfitted model on a random map, or on landmarks, with some parameters."""
+    """Return the unfitted model on a random map or on landmarks, by the parameters of that map."""
     from kmaps.models import LandmarkSVC, RandomFeatureSVC
 
     _refuse(_CODED_ALONE, options, f"is not for {map_name}, only for coded models")
@@ -216,18 +219,18 @@ def refuse_many_numbers(y: "NDArray") -> None:
     """Refuse labels that may be the numbers of a regression or classes, and name both."""
     import numpy as np
 
-    different = np.unique(y)
+    numbers = np.unique(y)
     if y.dtype.kind == "U":  # numbers such as 151.0 stay text in classes, as they are written
         try:
-            different = np.unique(different.astype(float))
+            numbers = np.unique(numbers.astype(float))
         except ValueError:
             return
-    if different.dtype.kind not in "iuf":
+    if numbers.dtype.kind not in "iuf":
         return
-    fractions = bool((different % 1).any())
-    n_classes = len(different)
-    if (fractions and n_classes > _MOST_FRACTIONS) or (
-        n_classes > _MOST_NUMBERS and n_classes > _MOST_PART * len(y)
+    has_fractions = bool((numbers % 1).any())
+    n_classes = len(numbers)
+    if (has_fractions and n_classes > _MOST_FRACTIONS) or (
+        n_classes > _MOST_WHOLE_NUMBERS and n_classes > _MOST_OF_ROWS * len(y)
     ):
         raise ConfigError(
             f"the labels are {n_classes:,} different numbers in {len(y):,} rows: give --regression "

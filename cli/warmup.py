@@ -14,10 +14,10 @@ def command(quiet: bool) -> None:
     Compiled loops are kept (`kmaps info` says where) until kmaps or numba change. The command
     compiles the usual types and settings, dense and sparse; rare ones still compile on first use.
     """
-    from kmaps.cli.compiling import watched
+    from kmaps.cli.compiling import compile_counter
     from kmaps.models import compile_ahead
 
-    with progress_bar("compile", quiet=quiet) as report, watched() as compiled:
+    with progress_bar("compile", quiet=quiet) as report, compile_counter() as compiled:
         compile_ahead(report)
     if quiet:
         return

@@ -36,7 +36,7 @@ def page(
     evaluation: Evaluation, suffix: str, settings: Mapping[str, str], command: str, note: str
 ) -> bytes:
     """Return a page in one of :data:`FORMS`; HTML and PDF have figures too, ``note`` is a text."""
-    from kmaps.bench.figures.evaluation import DRAWN
+    from kmaps.bench.figures.evaluation import FIGURES
 
     n = int(evaluation.confusion.sum())
     right = int(evaluation.confusion.diagonal().sum())
@@ -52,7 +52,7 @@ def page(
             content: list[Part] = [table]
             if suffix in (".html", ".pdf"):
                 picture = Picture(Path(folder, f"{name}.svg"), f"{name.capitalize()} as a figure")
-                DRAWN[name](evaluation, picture.path)
+                FIGURES[name](evaluation, picture.path)
                 has_counts = name == "confusion" and len(evaluation.labels) <= _WIDEST
                 content = [picture] if has_counts else [picture, table]  # counts are in the figure
             parts.append(Section(name.capitalize(), content))

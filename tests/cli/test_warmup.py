@@ -5,7 +5,7 @@ import pytest
 from commands import kmaps
 from numba import njit
 
-from kmaps.cli.compiling import watched
+from kmaps.cli.compiling import compile_counter
 from kmaps.svm import CodedSVC
 
 
@@ -22,7 +22,7 @@ def fresh_loop():
 def test_what_compiles_is_counted_and_told_once():
     begun = []
     loop = fresh_loop()
-    with watched(lambda: begun.append(1)) as compiled:
+    with compile_counter(lambda: begun.append(1)) as compiled:
         loop(1)
         first = compiled.loops, compiled.seconds
         loop(2)

@@ -9,8 +9,8 @@ from kmaps.bench.figures import style
 from kmaps.errors import NothingMeasured
 from kmaps.models import Evaluation
 
-_COUNTED = 20  # with at most so many classes, each cell shows its number
-_NAMED = 40  # with at most so many, each class has its name
+_MOST_NUMBERED = 20  # classes, for each cell to show its number
+_MOST_NAMED = 40  # classes, for each to have its name
 _COLORS = "Blues"
 _DARK = 0.5  # on larger shares white is easier to read than black
 
@@ -23,18 +23,17 @@ def draw_confusion(evaluation: Evaluation, path: Path) -> None:
     figure = Figure(figsize=(side + 1, side), dpi=style.DPI, layout="constrained")
     ax = figure.subplots()
     image = ax.imshow(shares, cmap=_COLORS, vmin=0, vmax=1, aspect="auto")
-    if len(evaluation.labels) <= _COUNTED:
+    if len(evaluation.labels) <= _MOST_NUMBERED:
         for (row, column), count in np.ndenumerate(counts):
             shade = "white" if shares[row, column] > _DARK else "black"
             if count:
                 ax.text(column, row, count, ha="center", va="center", color=shade, fontsize=8)
-    if len(evaluation.labels) <= _NAMED:
-        true = [style.as_text(f"{label!s:.36}") for label in evaluation.labels.tolist()]
-        predicted = true[: len(evaluation.classes)]
-        ax.set_xticks(
-            range(len(predicted)), predicted, rotation=90 * (max(map(len, predicted)) > 2)
-        )
-        ax.set_yticks(range(len(true)), true)
+    if len(evaluation.labels) <= _MOST_NAMED:
+        labels = [style.as_text(f"{label!s:.36}") for label in evaluation.labels.tolist()]
+        classes = labels[: len(evaluation.classes)]
+        rotation = 90 if max(map(len, classes)) > 2 else 0
+        ax.set_xticks(range(len(classes)), classes, rotation=rotation)
+        ax.set_yticks(range(len(labels)), labels)
     else:
         ax.locator_params(integer=True)
     ax.set(xlabel="predicted class", ylabel="true label")
@@ -49,17 +48,20 @@ def draw_reliability(evaluation: Evaluation, path: Path) -> None:
     if calibration is None:
         raise NothingMeasured("there is no calibration to draw: the model has no probabilities")
     figure = Figure(figsize=(4.4, 5.2), dpi=style.DPI, layout="constrained")
-    above, below = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
-    above.plot([0, 1], [0, 1], color="0.6", linewidth=0.8, linestyle="--")
-    filled = calibration.rows > 0
-    look = {"marker": style.marker(0), "linewidth": style.LINE_WIDTH}
-    above.plot(
-        calibration.confidence[filled], calibration.accuracy[filled], color=style.color(0), **look
+    curve_axes, rows_axes = figure.subplots(2, 1, sharex=True, height_ratios=(3, 1))
+    curve_axes.plot([0, 1], [0, 1], color="0.6", linewidth=0.8, linestyle="--")
+    has_rows = calibration.rows > 0
+    curve_axes.plot(
+        calibration.confidence[has_rows],
+        calibration.accuracy[has_rows],
+        color=style.color(0),
+        marker=style.marker(0),
+        linewidth=style.LINE_WIDTH,
     )
-    above.set(xlim=(0, 1), ylim=(0, 1.02), ylabel="part of the rows that are right")
-    style.title(above, f"expected calibration error {calibration.error:.4f}")
+    curve_axes.set(xlim=(0, 1), ylim=(0, 1.02), ylabel="part of the rows that are right")
+    style.title(curve_axes, f"expected calibration error {calibration.error:.4f}")
     widths = np.diff(calibration.bounds)
-    below.bar(
+    rows_axes.bar(
         calibration.bounds[:-1],
         calibration.rows,
         widths,
@@ -67,10 +69,10 @@ def draw_reliability(evaluation: Evaluation, path: Path) -> None:
         color=style.color(0),
         ec="white",
     )
-    below.set(xlabel="probability of the most probable class", ylabel="rows")
-    style.plain(above, grid=True)
-    style.plain(below)
+    rows_axes.set(xlabel="probability of the most probable class", ylabel="rows")
+    style.plain(curve_axes, grid=True)
+    style.plain(rows_axes)
     style.save(figure, path)
 
 
-DRAWN = {"confusion": draw_confusion, "reliability": draw_reliability}
+FIGURES = {"confusion": draw_confusion, "reliability": draw_reliability}
