@@ -72,17 +72,23 @@ def read_npy(path: str | Path) -> da.Array:
             f"{name}: holds {header.dtype} of shape {header.shape}, expected rows of numbers, "
             "(n, d), or labels, (n,)"
         )
-    n, width = header.shape[0], header.shape[1:]
-    rows, dtype = max(1, _BLOCK_VALUES // max(1, prod(width))), header.dtype.newbyteorder("=")
-    starts = range(0, n, rows)
-    blocks = [dask.delayed(_read)(name, start, min(start + rows, n)) for start in starts]
-    lengths = [min(rows, n - start) for start in starts]
-    return joined(blocks, lengths, dtype, width) if n else da.zeros((0, *width), dtype=dtype)
+    n, *row_shape = header.shape
+    dtype = header.dtype.newbyteorder("=")
+    if n == 0:
+        return da.zeros(header.shape, dtype=dtype)
+    block_rows = max(1, _BLOCK_VALUES // max(1, prod(row_shape)))
+    blocks = []
+    lengths = []
+    for start in range(0, n, block_rows):
+        stop = min(start + block_rows, n)
+        blocks.append(dask.delayed(_read)(name, start, stop))
+        lengths.append(stop - start)
+    return joined(blocks, lengths, dtype, tuple(row_shape))
 
 
 def _read(path: str, start: int, stop: int) -> NDArray:
-    mapped = np.load(path, mmap_mode="r", allow_pickle=False)
-    return np.array(mapped[start:stop], mapped.dtype.newbyteorder("="), order="C")
+    array = np.load(path, mmap_mode="r", allow_pickle=False)
+    return np.array(array[start:stop], array.dtype.newbyteorder("="), order="C")
 
 
 def blocks_of(X: Any) -> list[Delayed]:
@@ -128,16 +134,17 @@ def columns_of(partitions: Sequence[Delayed], y: str) -> tuple[list[Delayed], li
     Both have the same parts: a reader of files may cut each selection of columns in its own way.
     """
     samples = [dask.delayed(_array)(partition.drop(columns=[y])) for partition in partitions]
-    return samples, [dask.delayed(_labels)(partition[y]) for partition in partitions]
+    labels = [dask.delayed(_labels)(partition[y]) for partition in partitions]
+    return samples, labels
 
 
 def _labels(block: Any) -> NDArray:
     """Return a block of labels as numbers or words; refuse missing labels."""
     labels = np.asarray(_array(block))
     if labels.dtype.kind == "O":
-        strange = [label for label in labels.ravel() if not isinstance(label, str)]
-        if strange:
-            raise InputError(f"a label is {strange[0]!r}: expected words, or numbers, in all rows")
+        for label in labels.ravel():
+            if not isinstance(label, str):
+                raise InputError(f"a label is {label!r}: expected words, or numbers, in all rows")
         labels = labels.astype(str)
     check_labels(labels, "labels")
     return labels
@@ -174,10 +181,10 @@ def summary_of(
         raise InputError(f"labels have {len(labels)} blocks, samples have {len(blocks)}")
     rows = -(-_SAMPLE_ROWS // len(blocks)) if sampled else 0
     parts = [
-        dask.delayed(_summarised)(block, None if labels is None else labels[k], most, rows)
+        dask.delayed(_block_summary)(block, None if labels is None else labels[k], most, rows)
         for k, block in enumerate(blocks)
     ]
-    return merged_in_steps(dask.delayed(_merged), parts)
+    return merged_in_steps(dask.delayed(_merged_summary), parts)
 
 
 def merged_in_steps(merge: Callable[..., Any], parts: list[Any]) -> Any:
@@ -188,18 +195,20 @@ def merged_in_steps(merge: Callable[..., Any], parts: list[Any]) -> Any:
     return parts[0]
 
 
-def _summarised(X: AnyMatrix, y: Any, most: int, rows: int) -> Summary:
+def _block_summary(X: AnyMatrix, y: Any, most: int, rows: int) -> Summary:
     if X.ndim != 2:
         raise InputError(f"a block has the shape {X.shape}: expected rows of features, (n, d)")
     if X.dtype.kind not in "biuf":
         raise InputError(f"a block holds {X.dtype}: expected numbers in every column of features")
     if y is not None and np.shape(y) != (X.shape[0],):
         raise InputError(f"a block of {X.shape[0]} rows has labels of shape {np.shape(y)}")
-    columns, sample = RunningColumns(most), None
-    step = -(-X.shape[0] // rows) if X.shape[0] and rows else 1
+    columns = RunningColumns(most)
+    sample = None
+    step = 1
     if X.shape[0]:
         columns.add(X)
         if rows:
+            step = -(-X.shape[0] // rows)
             sample = X[::step]
     if y is None:
         return Summary(columns, sample, np.empty(0), np.empty(0), np.empty(0, np.int64), [])
@@ -209,7 +218,7 @@ def _summarised(X: AnyMatrix, y: Any, most: int, rows: int) -> Summary:
     return Summary(columns, sample, labels, classes, counts, [data_digest(X, y)])
 
 
-def _merged(summaries: list[Summary]) -> Summary:
+def _merged_summary(summaries: list[Summary]) -> Summary:
     columns = RunningColumns(summaries[0].columns.most)
     for summary in summaries:
         columns.merge(summary.columns)
@@ -250,38 +259,46 @@ def mapped(
     dask array, shape (n, width) or (n,), or list of delayed blocks
         The results; a list for a list.
     """
-    X, shape = opened(X), () if width is None else (width,)
+    X = opened(X)
+    shape = () if width is None else (width,)
     shared = dask.delayed(function, traverse=False, pure=False)  # sent once for all blocks
-    blocks = [dask.delayed(_called)(shared, block, dtype, shape) for block in blocks_of(X)]
+    blocks = [dask.delayed(_call)(shared, block, dtype, shape) for block in blocks_of(X)]
     if isinstance(X, (list, tuple)):
         return blocks
-    n_columns = len(X.columns) if not isinstance(X, da.Array) else X.shape[1]
+    if isinstance(X, da.Array):
+        n_columns = X.shape[1]
+        lengths = X.chunks[0]
+    else:
+        n_columns = len(X.columns)
+        lengths = (np.nan,) * len(blocks)
     if n_columns != n_features:
         raise InputError(f"X has {n_columns} features, expected {n_features}, as in fit")
-    lengths = X.chunks[0] if isinstance(X, da.Array) else (np.nan,) * len(blocks)
     return joined(blocks, lengths, dtype, shape)
 
 
-class Lazy:
-    """A classifier whose workers have ``_plain``, the same model without the cluster."""
+class LazyPredictions:
+    """The predictions of a classifier, by its ``_local_model``, which needs no cluster."""
 
     n_features_in_: int
     classes_: NDArray
-    _plain: Callable[[], Any]
+    _local_model: Callable[[], Any]
 
     def decision_function(self, X: Any) -> Any:
         """Return scores: of a collection lazily, block by block; of an array immediately."""
         check_is_fitted(self)
+        score = self._local_model().decision_function
+        if not is_collection(X):
+            return score(X)
         width = len(self.classes_) if len(self.classes_) > 2 else None
-        score = self._plain().decision_function
-        lazy = is_collection(X)
-        return mapped(X, score, self.n_features_in_, np.float64, width) if lazy else score(X)
+        return mapped(X, score, self.n_features_in_, np.float64, width)
 
     def predict(self, X: Any) -> Any:
         """Return the class of each row, lazily or not as :meth:`decision_function` does."""
         check_is_fitted(self)
-        of, dtype = self._plain().predict, self.classes_.dtype
-        return mapped(X, of, self.n_features_in_, dtype, None) if is_collection(X) else of(X)
+        predict = self._local_model().predict
+        if not is_collection(X):
+            return predict(X)
+        return mapped(X, predict, self.n_features_in_, self.classes_.dtype, None)
 
 
 def joined(
@@ -312,7 +329,7 @@ def joined(
     return da.concatenate(parts, axis=0)
 
 
-def _called(
+def _call(
     function: Callable[[Any], Any], block: Any, dtype: DTypeLike, shape: tuple[int, ...]
 ) -> Any:
     if not block.shape[0]:  # a filter can leave empty blocks

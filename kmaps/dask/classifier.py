@@ -1,6 +1,7 @@
 """The classifier on codes, trained on a cluster of Dask."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from hashlib import sha256
@@ -14,10 +15,19 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from kmaps.dask import team as tasks
-from kmaps.dask.chunks import Lazy, Summary, labelled, merged_in_steps, summary_of
+from kmaps._loops.train import Task
+from kmaps.dask.chunks import LazyPredictions, Summary, labelled, merged_in_steps, summary_of
 from kmaps.dask.cluster import answering
-from kmaps.dask.team import DaskTeam, LostBlocks, NewtonTeam
+from kmaps.dask.team import (
+    DaskTeam,
+    LostBlocks,
+    NewtonTeam,
+    block_task,
+    coded_groups,
+    codes_bytes,
+    row_counts,
+    square_norms,
+)
 from kmaps.errors import ConfigError, InputError
 from kmaps.svm.coded.classifier import CodedSVC
 from kmaps.svm.coded.code_design import features_of
@@ -36,27 +46,37 @@ _LOSS_KINDS: dict[str, LossKind] = {
     SquaredHinge.name: "squared",
     Logistic.name: "logistic",
 }
-_ROWS_A_WEIGHT = 2  # and more, for Newton's method
-_CODES_A_BLOCK, _MOST_BLOCKS = 1 << 22, 64  # of Newton's method
-_TRIALS_AGAIN = 3  # further trials of a problem after a worker was lost
-_NOT_THERE = ("penalty", "calibrate", "probability", "warm_start", "levels", "smooth", "n_jobs")
+# Newton's method needs this many rows per weight; its blocks have this many codes each.
+_ROWS_PER_WEIGHT = 2
+_CODES_PER_BLOCK = 1 << 22
+_MOST_BLOCKS = 64
+_MOST_RETRIES = 3  # of a problem after a worker was lost
+_NOT_ON_CLUSTER = (
+    "penalty",
+    "calibrate",
+    "probability",
+    "warm_start",
+    "levels",
+    "smooth",
+    "n_jobs",
+)
 
 
 @dataclass(frozen=True, eq=False)
-class CodesThere:
+class ClusterCodes:
     """A training set on the workers: its levels and layout here, and futures for each block."""
 
     coding: CodedRows
-    rows: list[Future]
-    numbers: list[Future]
-    norms: list[Future]
+    rows: list[Future]  # the codes of each block
+    numbers: list[Future]  # the class numbers of its rows
+    norms: list[Future]  # the kernel of each of its rows with itself
     layout: Future
-    factors: NDArray[np.float64]
+    factors: NDArray[np.float64]  # the weight of each class
     few_weights: bool  # whether Newton's method trains, else blocks of the dual
 
 
 @dataclass(eq=False, repr=False)
-class BlockwiseSVC(Lazy, CodedSVC):
+class BlockwiseSVC(LazyPredictions, CodedSVC):
     """`kmaps.CodedSVC` for samples in the memory of many computers, too large for one of them.
 
     What it learns is the same, and :meth:`save` writes the same files. It refuses ``penalty``,
@@ -151,7 +171,7 @@ class BlockwiseSVC(Lazy, CodedSVC):
         return cls(**model.get_params(deep=False), client=client)
 
     def _check_parameters(self) -> None:
-        for name in _NOT_THERE:
+        for name in _NOT_ON_CLUSTER:
             if np.any(getattr(self, name) != getattr(CodedSVC, name)):
                 raise ConfigError(f"{name}={getattr(self, name)!r}: not for clusters; leave it out")
         super()._check_parameters()
@@ -177,33 +197,37 @@ class BlockwiseSVC(Lazy, CodedSVC):
         self.timings_ = {}
         client = self.client or get_client()
         with answering():
-            self._there = self._timed("convert_s", self._coded_there, client, *labelled(X, y))
+            samples, labels = labelled(X, y)
+            self._codes = self._timed("convert_s", self._code_samples, client, samples, labels)
             n_problems = count_problems(len(self.classes_), self.multiclass)
             self.n_blocks_ = np.zeros(n_problems, np.intp)
-            solutions = self._timed("train_s", self._train_there, client)
-            self._keep(self._there.coding, solutions, np.ones(0))
-        del self._there
+            solutions = self._timed("train_s", self._train_problems, client)
+            self._keep(self._codes.coding, solutions, np.ones(0))
+        del self._codes
         return self
 
-    def _coded_there(
+    def _code_samples(
         self, client: Client, samples: list[Delayed], labels: list[Delayed]
-    ) -> "CodesThere":
+    ) -> ClusterCodes:
         """Choose levels, and let the workers turn the samples into codes."""
-        summary = summary_of(samples, labels, self.n_levels, learns(self.map))
-        totals: Summary = client.gather(client.compute(summary))
-        columns = totals.columns
+        delayed_summary = summary_of(samples, labels, self.n_levels, learns(self.map))
+        summary: Summary = client.gather(client.compute(delayed_summary))
+        columns = summary.columns
         if not columns.n_rows:
             raise InputError("no samples: expected at least one row")
-        self.n_rows_, self.n_features_in_ = columns.n_rows, columns.n_columns
-        self.classes_ = totals.classes
-        self.blocks_sha256_ = sha256("\n".join(totals.digests).encode()).hexdigest()
+        self.n_rows_ = columns.n_rows
+        self.n_features_in_ = columns.n_columns
+        self.classes_ = summary.classes
+        self.blocks_sha256_ = sha256("\n".join(summary.digests).encode()).hexdigest()
         refuse_one_class(self.classes_)
         with input_errors():
-            each_class = np.arange(len(self.classes_))
+            class_numbers = np.arange(len(self.classes_))
             factors = class_factors(
-                self.class_weight, self.classes_, each_class, totals.counts.astype(float)
+                self.class_weight, self.classes_, class_numbers, summary.counts.astype(float)
             )
-        sample = totals.sample if totals.sample is not None else np.zeros((1, columns.n_columns))
+        sample = summary.sample
+        if sample is None:
+            sample = np.zeros((1, columns.n_columns))
         coding = learned(
             self.map,
             columns,
@@ -217,63 +241,64 @@ class BlockwiseSVC(Lazy, CodedSVC):
         n_codes = columns.n_nonzero if sparse else columns.n_rows * columns.n_columns
         few_weights = self._few_weights(coding, columns.n_rows)
         if self.n_blocks != "auto":
-            wanted = int(self.n_blocks)
-        elif few_weights:  # which cost no further rounds
-            wanted = min(max(1, n_codes // _CODES_A_BLOCK), _MOST_BLOCKS)
+            n_blocks = int(self.n_blocks)
+        elif few_weights:  # more blocks cost Newton's method no further rounds
+            n_blocks = min(max(1, n_codes // _CODES_PER_BLOCK), _MOST_BLOCKS)
         else:
-            wanted = count_blocks(n_codes)
-        rows, numbers = tasks.coded_groups(
-            client, samples, labels, coding, sparse, self.classes_, min(wanted, len(samples))
+            n_blocks = count_blocks(n_codes)
+        rows, numbers = coded_groups(
+            client, samples, labels, coding, sparse, self.classes_, min(n_blocks, len(samples))
         )
-        layout = client.submit(_same, coding.layout, pure=False)
-        norms = client.map(tasks.square_norms, [layout] * len(rows), rows, pure=False)
-        return CodesThere(coding, rows, numbers, norms, layout, factors, few_weights)
+        layout = client.submit(_identity, coding.layout, pure=False)
+        norms = client.map(square_norms, [layout] * len(rows), rows, pure=False)
+        return ClusterCodes(coding, rows, numbers, norms, layout, factors, few_weights)
 
-    def _train_there(self, client: Client) -> list[CodedSolution]:
+    def _train_problems(self, client: Client) -> list[CodedSolution]:
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
-        n = len(self.n_blocks_)
-        solved = self._progress(n).counted(partial(self._solved_there, client))
-        return [solved(column, (seed, column)) for column in range(n)]
+        n_problems = len(self.n_blocks_)
+        solve = self._progress(n_problems).counted(partial(self._solve_problem, client))
+        return [solve(column, (seed, column)) for column in range(n_problems)]
 
-    def _solved_there(self, client: Client, column: int, seed: tuple[int, ...]) -> CodedSolution:
-        there, layout = self._there, self._there.coding.layout
-        problem = partial(
-            tasks.stated,
+    def _solve_problem(self, client: Client, column: int, seed: tuple[int, ...]) -> CodedSolution:
+        codes = self._codes
+        layout = codes.coding.layout
+        task_of_block = partial(
+            block_task,
             reduction=self.multiclass,
-            factors=there.factors,
+            factors=codes.factors,
             column=column,
             C=self.C,
             loss=self.loss,
             bias=self.bias,
         )
-        stated = client.map(problem, there.numbers, there.norms, pure=False)
-        members = client.gather(client.map(lambda task: len(task.members), stated, pure=False))
-        blocks = [block for block in zip(there.rows, stated, members, strict=True) if block[2]]
-        rows, stated, members = zip(*blocks, strict=True)
-        self.n_blocks_[column] = len(blocks)
+        all_tasks = client.map(task_of_block, codes.numbers, codes.norms, pure=False)
+        n_members = client.gather(client.map(_count_members, all_tasks, pure=False))
+        rows = []
+        tasks = []
+        for block_rows, task, n in zip(codes.rows, all_tasks, n_members, strict=True):
+            if n:  # a block may have no row of the two classes
+                rows.append(block_rows)
+                tasks.append(task)
+        self.n_blocks_[column] = len(rows)
         n_weights = self.n_features_in_ * layout.form.size
-        if there.few_weights:
-            solve = partial(self._by_newton, client, rows, stated)
+        if codes.few_weights:
+            solve = partial(self._by_newton, client, rows, tasks)
         else:
-            solve = partial(self._by_rounds, client, rows, stated, sum(members), seed)
-        for trial in range(1 + _TRIALS_AGAIN):
-            try:
-                solution = solve(n_weights)
-                break
-            except LostBlocks:
-                if trial == _TRIALS_AGAIN:
-                    raise
+            solve = partial(self._by_rounds, client, rows, tasks, sum(n_members), seed)
+        solution = _with_retries(solve, n_weights)
         return solution._replace(weights=layout.kept(solution.weights))
 
     def _few_weights(self, coding: CodedRows, n_rows: int) -> bool:
         """Return whether rows outnumber weights, which are few enough for Newton's method."""
         _, n_levels, r = features_of(coding.layout).shape
         n_weights = coding.n_features * min(n_levels, r)
-        return n_weights <= MOST_WEIGHTS and n_rows >= _ROWS_A_WEIGHT * n_weights
+        return n_weights <= MOST_WEIGHTS and n_rows >= _ROWS_PER_WEIGHT * n_weights
 
-    def _by_newton(self, client: Client, rows: Any, stated: Any, n_weights: int) -> CodedSolution:
-        there = self._there
-        team = NewtonTeam(client, rows, stated, there.coding.layout, there.layout, n_weights)
+    def _by_newton(
+        self, client: Client, rows: list[Future], tasks: list[Future], n_weights: int
+    ) -> CodedSolution:
+        codes = self._codes
+        team = NewtonTeam(client, rows, tasks, codes.coding.layout, codes.layout, n_weights)
         result = minimise(
             team,
             np.zeros(team.n_weights + 1),
@@ -286,13 +311,13 @@ class BlockwiseSVC(Lazy, CodedSVC):
     def _by_rounds(
         self,
         client: Client,
-        rows: Any,
-        stated: Any,
+        rows: list[Future],
+        tasks: list[Future],
         n_rows: int,
         seed: tuple[int, ...],
         n_weights: int,
     ) -> CodedSolution:
-        team = DaskTeam(client, rows, stated, self._there.layout, n_weights, n_rows, seed)
+        team = DaskTeam(client, rows, tasks, self._codes.layout, n_weights, n_rows, seed)
         solution = Rounds(team, self.tol, self.max_iter).solve(begun=self.loss == "logistic")
         return solution._replace(weights=team.weights())
 
@@ -300,10 +325,12 @@ class BlockwiseSVC(Lazy, CodedSVC):
         self, model: CodedModel, training: CodedRows, weights: NDArray[np.float64]
     ) -> NDArray[np.float32]:
         client = self.client or get_client()
-        shape, rows = (self.n_features_in_, model.n_rows), self._there.rows
-        counts = client.map(partial(tasks.counted, shape=shape, zero=model.zero), rows, pure=False)
+        rows = self._codes.rows
+        shape = (self.n_features_in_, model.n_rows)
+        count = partial(row_counts, shape=shape, zero=model.zero)
+        counts = client.map(count, rows, pure=False)
         total = merged_in_steps(partial(client.submit, sum, pure=False), counts)
-        self.codes_bytes_ = sum(client.gather(client.map(tasks.codes_bytes, rows, pure=False)))
+        self.codes_bytes_ = sum(client.gather(client.map(codes_bytes, rows, pure=False)))
         return deviations(model, client.gather(total))
 
     def save(
@@ -321,15 +348,30 @@ class BlockwiseSVC(Lazy, CodedSVC):
             How the model was trained, in what JSON can hold, for `kmaps info`.
         """
         check_is_fitted(self)
-        self._plain().save(path, force=force, record=record)
+        self._local_model().save(path, force=force, record=record)
 
-    def _plain(self) -> CodedSVC:
+    def _local_model(self) -> CodedSVC:
         """Return the model without the cluster, for tasks on the workers."""
-        plain = CodedSVC(**{name: getattr(self, name) for name in CodedSVC().get_params(False)})
-        plain.classes_, plain.model_, plain.map_ = self.classes_, self.model_, self.map_
-        plain.n_features_in_ = self.n_features_in_
-        return plain
+        parameters = {name: getattr(self, name) for name in CodedSVC().get_params(False)}
+        model = CodedSVC(**parameters)
+        model.classes_ = self.classes_
+        model.model_ = self.model_
+        model.map_ = self.map_
+        model.n_features_in_ = self.n_features_in_
+        return model
 
 
-def _same(value: Any) -> Any:
+def _with_retries(solve: Callable[[int], CodedSolution], n_weights: int) -> CodedSolution:
+    """Solve a problem, again from its beginning if a worker is lost."""
+    for _ in range(_MOST_RETRIES):
+        with suppress(LostBlocks):
+            return solve(n_weights)
+    return solve(n_weights)
+
+
+def _count_members(task: Task) -> int:
+    return len(task.members)
+
+
+def _identity(value: Any) -> Any:
     return value

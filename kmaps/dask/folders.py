@@ -40,19 +40,18 @@ class SharedRows:
         The labels from the column of labels; None where there is none.
     """
 
-    name: str  # the file's or folder's name
+    name: str
     blocks: list[Delayed]
-    lengths: tuple[int, ...]  # rows of each block
+    lengths: tuple[int, ...]
     n_features: int
-    columns: list[str] | None = None  # the names of the features, if they have names
-    labels: da.Array | None = None  # from the column of labels
+    columns: list[str] | None = None
+    labels: da.Array | None = None
 
 
 def rows_of(path: str | Path, label_column: str | None = None) -> SharedRows:
     """Return the rows of a ``.npy`` file, a Zarr folder, or a Parquet file or folder.
 
-    A path or column that does not
-    exist, or that has no rows of numbers, raises InputError.
+    A path or column that does not exist, or that has no rows of numbers, raises InputError.
 
     Parameters
     ----------
@@ -86,8 +85,8 @@ def rows_of(path: str | Path, label_column: str | None = None) -> SharedRows:
         return SharedRows(str(path), blocks_of(collection), lengths, len(names), names)
     blocks, classes = columns_of(partitions, label_column)
     dtype = collection.dtypes[label_column]
-    numbers = isinstance(dtype, np.dtype) and dtype.kind in "biuf"
-    labels = joined(classes, lengths, dtype if numbers else np.dtype("U1"), ())
+    is_numeric = isinstance(dtype, np.dtype) and dtype.kind in "biuf"
+    labels = joined(classes, lengths, dtype if is_numeric else np.dtype("U1"), ())
     names.remove(label_column)
     return SharedRows(str(path), blocks, lengths, len(names), names, labels)
 
@@ -191,8 +190,10 @@ def write(
         if form == ".zarr":  # its chunks must have one size
             Z.rechunk({0: max(1, *lengths)}).to_zarr(str(folder))
             return
-        frame = dd.from_dask_array(Z, columns=list(columns) if shape else columns[0])
-        frame = frame if shape else frame.to_frame()
+        if width is None:
+            frame = dd.from_dask_array(Z, columns=columns[0]).to_frame()
+        else:
+            frame = dd.from_dask_array(Z, columns=list(columns))
         if labels is not None:
             frame = frame.assign(label=dd.from_dask_array(labels))
         frame.to_parquet(str(folder), write_index=False)
@@ -204,17 +205,18 @@ def _write_npy(Z: da.Array, path: str | Path, *, force: bool = False) -> None:
         descr = np.lib.format.dtype_to_descr(Z.dtype)
         header = {"descr": descr, "fortran_order": False, "shape": Z.shape}
         np.lib.format.write_array_header_1_0(file, header)
-        first, row_bytes = file.tell(), Z.dtype.itemsize * prod(Z.shape[1:])
-        file.truncate(first + row_bytes * Z.shape[0])
+        header_bytes = file.tell()
+        row_bytes = Z.dtype.itemsize * prod(Z.shape[1:])
+        file.truncate(header_bytes + row_bytes * Z.shape[0])
         file.flush()
+        path_of_workers = os.path.abspath(file.name)
+        write_rows = dask.delayed(_write_rows)
         starts = np.cumsum([0, *Z.chunks[0]])
-        write = dask.delayed(_write_rows)
-        dask.compute(
-            *(
-                write(os.path.abspath(file.name), first + row_bytes * int(start), block, Z.dtype)
-                for start, block in zip(starts[:-1], Z.to_delayed().ravel(), strict=True)
-            )
-        )
+        tasks = []
+        for start, block in zip(starts[:-1], Z.to_delayed().ravel(), strict=True):
+            offset = header_bytes + row_bytes * int(start)
+            tasks.append(write_rows(path_of_workers, offset, block, Z.dtype))
+        dask.compute(*tasks)
 
 
 def _write_rows(path: str, offset: int, block: NDArray, dtype: np.dtype) -> None:

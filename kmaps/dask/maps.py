@@ -54,7 +54,8 @@ class BlockwiseMap(TransformerMixin, BaseEstimator):
         all rows, and from 10,000 rows, evenly spaced and as many in each block, or from all rows if
         there are no more.
         """
-        summary: Summary = dask.compute(summary_of(blocks_of(X), None, 0, True))[0]
+        summary: Summary
+        (summary,) = dask.compute(summary_of(blocks_of(X), None, 0, True))
         if summary.sample is None:
             raise InputError("no samples: expected at least one row")
         self.map_ = clone(self.map).fit(_with_ends(summary))
@@ -68,17 +69,17 @@ class BlockwiseMap(TransformerMixin, BaseEstimator):
         one.
         """
         check_is_fitted(self)
-        function = partial(_dense, self.map_)
+        encode = partial(_dense, self.map_)
         if not is_collection(X):
-            return function(X)
+            return encode(X)
         width = len(self.map_.get_feature_names_out())
-        return mapped(X, function, self.n_features_in_, np.float32, width)
+        return mapped(X, encode, self.n_features_in_, np.float32, width)
 
 
-def _with_ends(known: Summary) -> AnyMatrix:
+def _with_ends(summary: Summary) -> AnyMatrix:
     """Return the sample with two more rows, the least and the largest values of all rows."""
-    ends = np.stack([known.columns.low, known.columns.high])
-    sample: AnyMatrix = known.sample
+    ends = np.stack([summary.columns.low, summary.columns.high])
+    sample: AnyMatrix = summary.sample
     if issparse(sample):
         return vstack([sample, ends], "csr")
     return np.concatenate([sample, ends.astype(sample.dtype)])
@@ -87,6 +88,8 @@ def _with_ends(known: Summary) -> AnyMatrix:
 def _dense(map: FeatureMap, X: Any) -> NDArray[np.float32]:
     refuse_mask(X)
     X = X if issparse(X) else np.asarray(X)
-    single = X.astype(np.float32) if X.dtype == np.float64 else X
-    encoded = map.transform(single)
-    return (encoded.toarray() if issparse(encoded) else encoded).astype(np.float32, copy=False)
+    if X.dtype == np.float64:
+        X = X.astype(np.float32)
+    encoded = map.transform(X)
+    dense = encoded.toarray() if issparse(encoded) else encoded
+    return dense.astype(np.float32, copy=False)

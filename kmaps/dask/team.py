@@ -51,22 +51,24 @@ def coded_groups(
     n_groups: int,
 ) -> tuple[list[Future], list[Future]]:
     """Join neighbouring blocks to ``n_groups``; return their codes and their class numbers."""
-    learned = dask.delayed(coding, traverse=False)
-    rows = [dask.delayed(_coded)(learned, block, sparse) for block in blocks]
-    numbers = [dask.delayed(_numbered)(y, classes) for y in labels]
+    shared_coding = dask.delayed(coding, traverse=False)
+    rows = [dask.delayed(_block_codes)(shared_coding, block, sparse) for block in blocks]
+    numbers = [dask.delayed(_class_numbers)(y, classes) for y in labels]
     cuts = np.linspace(0, len(blocks), n_groups + 1).astype(int)
-    pairs = list(pairwise(cuts))
-    grouped = [dask.delayed(_joined)(rows[start:stop]) for start, stop in pairs]
-    classes_of_rows = [dask.delayed(np.concatenate)(numbers[start:stop]) for start, stop in pairs]
-    return client.compute(grouped), client.compute(classes_of_rows)
+    row_groups = []
+    number_groups = []
+    for start, stop in pairwise(cuts):
+        row_groups.append(dask.delayed(_joined)(rows[start:stop]))
+        number_groups.append(dask.delayed(np.concatenate)(numbers[start:stop]))
+    return client.compute(row_groups), client.compute(number_groups)
 
 
-def _coded(coding: CodedRows, X: AnyMatrix, sparse: float) -> CodeRows:
+def _block_codes(coding: CodedRows, X: AnyMatrix, sparse: float) -> CodeRows:
     with threads(1):
         return block_rows(coding, X, sparse)
 
 
-def _numbered(y: Any, classes: NDArray) -> NDArray[np.intp]:
+def _class_numbers(y: Any, classes: NDArray) -> NDArray[np.intp]:
     return np.searchsorted(classes, np.asarray(y))
 
 
@@ -84,7 +86,7 @@ def square_norms(layout: Layout, rows: CodeRows) -> NDArray[np.float64]:
         return layout.square_norms(rows)
 
 
-def stated(
+def block_task(
     numbers: NDArray[np.intp],
     norms: NDArray[np.float64],
     reduction: str,
@@ -94,14 +96,16 @@ def stated(
     loss: str,
     bias: float,
 ) -> Task:
-    """State a binary problem of the reduction for the rows of a block."""
+    """Return a binary problem of the reduction, ``column``, for the rows of a block."""
     problems = binary_problems(numbers, reduction, factors, np.ones(len(numbers)))
     problem = next(islice(problems, column, None))
     costs = C * problem.factors
     return make_task(problem.rows, problem.signs, norms, costs, LOSSES[loss](), bias)
 
 
-def counted(rows: CodeRows, shape: tuple[int, int], zero: NDArray[np.intp]) -> NDArray[np.float64]:
+def row_counts(
+    rows: CodeRows, shape: tuple[int, int], zero: NDArray[np.intp]
+) -> NDArray[np.float64]:
     """Return how often each row of the tables occurs."""
     n = len(rows.bounds) - 1
     with threads(1):
@@ -134,19 +138,20 @@ class DaskTeam:
         n_rows: int,
         seed: tuple[int, ...],
     ):
-        self.n_rows, self.n_blocks = n_rows, len(rows)
+        self.n_rows = n_rows
+        self.n_blocks = len(rows)
         self.waiting: Table | None = None
-        parts = [
-            (own, layout, task, n_weights, (*seed, k))
-            for k, (own, task) in enumerate(zip(rows, tasks, strict=True))
+        arguments = [
+            (codes, layout, task, n_weights, (*seed, k))
+            for k, (codes, task) in enumerate(zip(rows, tasks, strict=True))
         ]
-        self._blocks = _actors(client, _BlockThere, parts)
+        self._blocks = _actors(client, _WorkerBlock, arguments)
 
     def run(self, step: Callable[..., StepResult], *shared: Any) -> list[float]:
         """Take a step with all blocks."""
         with _answered():
-            asked = [block.take(step, self.waiting, shared) for block in self._blocks]
-            tables, numbers = zip(*(answer.result() for answer in asked), strict=True)
+            answers = [block.take(step, self.waiting, shared) for block in self._blocks]
+            tables, numbers = zip(*(answer.result() for answer in answers), strict=True)
         self.waiting = None
         if tables[0] is not None:
             self.waiting = added([np.array(tables[0]), *tables[1:]])
@@ -175,19 +180,19 @@ class NewtonTeam:
         rows: Sequence[Future],
         tasks: Sequence[Future],
         layout: Layout,
-        layout_there: Future,
+        shared_layout: Future,
         n_weights: int,
     ):
-        parts = [
-            (own, layout_there, task, n_weights) for own, task in zip(rows, tasks, strict=True)
+        arguments = [
+            (codes, shared_layout, task, n_weights) for codes, task in zip(rows, tasks, strict=True)
         ]
         self._layout = layout
-        self._blocks = _actors(client, _NewtonThere, parts)
+        self._blocks = _actors(client, _WorkerNewtonBlock, arguments)
         with _answered():
             answers = [block.count() for block in self._blocks]
-            listed = sum(answer.result() for answer in answers)
+            counts = sum(answer.result() for answer in answers)
             columns, self._rotations = independent_columns(
-                features_of(layout), layout.scale, listed > 0
+                features_of(layout), layout.scale, counts > 0
             )
             self.n_weights = columns.n_weights
             for answer in [block.begin(columns) for block in self._blocks]:
@@ -207,19 +212,19 @@ class NewtonTeam:
             answers = [block.loss(weights, constant) for block in self._blocks]
             loss = sum(answer.result() for answer in answers)
         square = result.weights @ result.weights
-        nothing = np.empty(0)
+        no_values = np.empty(0)  # Newton's method has no dual variables
         return CodedSolution(
             weights=weights,
             constant=constant,
-            alpha=nothing,
-            margins=nothing,
+            alpha=no_values,
+            margins=no_values,
             primal=float(square / 2 + loss),
             dual=result.dual,
             passes=result.passes,
         )
 
 
-class _NewtonThere:
+class _WorkerNewtonBlock:
     """A block of rows for Newton's method, on a worker."""
 
     def __init__(self, rows: CodeRows, layout: Layout, task: Task, n_weights: int) -> None:
@@ -248,14 +253,14 @@ class _NewtonThere:
 
 def _actors(client: Client, kind: type, arguments: Sequence[tuple[Any, ...]]) -> list[Actor]:
     """Make an object of a kind on the workers from each tuple of arguments; return its actors."""
-    begun = [client.submit(kind, *values, actor=True) for values in arguments]
-    client.gather(begun)  # raises the errors of the workers
-    places = client.who_has(begun)
-    if not all(places.get(future.key) for future in begun):
+    futures = [client.submit(kind, *values, actor=True) for values in arguments]
+    client.gather(futures)  # raises the errors of the workers
+    places = client.who_has(futures)
+    if not all(places.get(future.key) for future in futures):
         raise LostBlocks("a worker was lost after it had received its blocks")
     # A new actor is bound to the current client; gather's actors would not be.
     with client.as_current():
-        return [Actor(kind, places[future.key][0], future.key) for future in begun]
+        return [Actor(kind, places[future.key][0], future.key) for future in futures]
 
 
 @contextmanager
@@ -267,7 +272,7 @@ def _answered() -> Iterator[None]:
         raise LostBlocks(str(error)) from error
 
 
-class _BlockThere:
+class _WorkerBlock:
     """A block with its state, on a worker."""
 
     def __init__(
