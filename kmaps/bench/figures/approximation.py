@@ -30,7 +30,7 @@ _SPANS = {"ratios": "y / x", "differences": "y - x"}
 ERROR = ("approximation - kernel", "(approximation - kernel) / kernel")
 _POINTS = 601  # values in a range: with as many, steps look upright
 _GREY = {"color": "0.4"}
-_SHOWN = 1.6  # largest error shown, as a multiple of the median of the maps' largest errors
+_MOST_SHOWN = 1.6  # largest error shown, as a multiple of the median of the maps' largest errors
 
 
 # ---- what was approximated, by panel and label
@@ -58,20 +58,20 @@ def _panels(
     result_type: Any,
 ) -> dict[str, dict[str, Any]]:
     """Make a result of each record whose range is of a type; return it by panel and short label."""
-    shown = _over(records, range_type, range_form)
-    kernels = list(dict.fromkeys(record["kernel"] for record in shown))
-    shown.sort(key=lambda record: kernels.index(record["kernel"]))
-    labels, _ = short_labels(map(Row.of, shown))
-    places = {
+    records = _records_over(records, range_type, range_form)
+    kernels = list(dict.fromkeys(record["kernel"] for record in records))
+    records.sort(key=lambda record: kernels.index(record["kernel"]))
+    labels, _ = short_labels(map(Row.of, records))
+    ranges = {
         record["key"]: record["options"]["range"] if range_type is Range else record["setting"]
-        for record in shown
+        for record in records
     }
-    several_places = len(set(places.values())) > 1
+    several_ranges = len(set(ranges.values())) > 1
     panels: dict[str, dict[str, Any]] = {}
-    for record in shown:
+    for record in records:
         key = record["key"]
         kernel = record["kernel"]
-        title = f"{kernel}, {places[key]}" if several_places else kernel
+        title = f"{kernel}, {ranges[key]}" if several_ranges else kernel
         span = parse_range(record["options"]["range"])
         properties: dict[str, Any] = {"variable": span.variable} if isinstance(span, Span) else {}
         properties |= {"dim": record["dim"], "relative": bool(record["options"]["relative"])}
@@ -80,16 +80,16 @@ def _panels(
     return panels
 
 
-def _over(records: Sequence[Record], range_type: type, range_form: str) -> list[Record]:
+def _records_over(records: Sequence[Record], range_type: type, range_form: str) -> list[Record]:
     """Return the records whose range is of a type, which is written as ``range_form``."""
-    shown = [
+    of_type = [
         record
         for record in records
         if isinstance(parse_range(record["options"]["range"]), range_type)
     ]
-    if not shown:
+    if not of_type:
         raise ConfigError(f"figures: one of them needs a range {range_form}; add one to ranges")
-    return shown
+    return of_type
 
 
 # ---- curves
@@ -137,7 +137,7 @@ def draw_gaps(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Pat
     for panel, results in spans(records, arrays).items():
         first = next(iter(results.values()))
         largest = [result.linf for result in results.values()]
-        limit = min(1.05 * max(largest), _SHOWN * median(largest))
+        limit = min(1.05 * max(largest), _MOST_SHOWN * median(largest))
         x[panel] = Axis(_SPANS[first.variable], log=first.variable == "ratios")
         y[panel] = Axis(ERROR[first.relative], limits=(-limit, limit))
         series += [
@@ -154,12 +154,12 @@ def draw_outputs(records: Sequence[Record], path: Path) -> None:
     from kmaps.bench.work.approximation import made_for, outputs
     from kmaps.maps import takes
 
-    shown = _over(records, Range, "LOW:HIGH")
-    labels, _ = short_labels(map(Row.of, shown))
-    several_kernels = len({record["kernel"] for record in shown}) > 1
-    several_ranges = len({record["options"]["range"] for record in shown}) > 1
+    records = _records_over(records, Range, "LOW:HIGH")
+    labels, _ = short_labels(map(Row.of, records))
+    several_kernels = len({record["kernel"] for record in records}) > 1
+    several_ranges = len({record["options"]["range"] for record in records}) > 1
     series = []
-    for record in shown:
+    for record in records:
         row = Row.of(record)
         kernel = record["kernel"]
         options = record["options"]
@@ -184,7 +184,7 @@ def draw_kernels(records: Sequence[Record], path: Path) -> None:
     x = np.linspace(0, 1, 401)
     lam = np.linspace(-10, 10, 801)
     omega = np.linspace(0, 2, 401)
-    titles = (f"kernel k(x, {HELD:g})", "signature", "spectrum")
+    kernel_panel = f"kernel k(x, {HELD:g})"
     series: list[Series] = []
     for name in dict.fromkeys(record["kernel"] for record in records):
         if name in KERNELS:
@@ -192,12 +192,16 @@ def draw_kernels(records: Sequence[Record], path: Path) -> None:
             spectrum = kernel.spectrum(omega)
             if not np.isfinite(spectrum).all():  # a Dirac at 0 cannot be drawn
                 spectrum = np.full(len(omega), np.nan)
-            curves = (x, kernel(x, HELD)), (lam, kernel.signature(lam)), (omega, spectrum)
             series += [
-                Series(title, name, over, values, "curve")
-                for title, (over, values) in zip(titles, curves, strict=True)
+                Series(kernel_panel, name, x, kernel(x, HELD), "curve"),
+                Series("signature", name, lam, kernel.signature(lam), "curve"),
+                Series("spectrum", name, omega, spectrum, "curve"),
             ]
-    axes = dict(zip(titles, map(Axis, ("x", "λ = log y/x", "ω")), strict=True))
+    axes = {
+        kernel_panel: Axis("x"),
+        "signature": Axis("λ = log y/x"),
+        "spectrum": Axis("ω"),
+    }
     draw_series(series, path, axes, Axis(), size=(4.2, 3.2), grid=False)
 
 
@@ -208,13 +212,14 @@ def families(records: Sequence[Record]) -> dict[str, dict[str, list[Record]]]:
     """Return the records line by line: by title of the panel, and by label without the size."""
     rows = {record["key"]: Row.of(record).without(*SIZES) for record in records}
     labels, _ = short_labels(rows.values())
-    several = len({record["setting"] for record in records}) > 1
+    several_settings = len({record["setting"] for record in records}) > 1
     kernels = list(dict.fromkeys(record["kernel"] for record in records))
+    ordered = sorted(records, key=lambda record: (kernels.index(record["kernel"]), record["dim"]))
     panels: dict[str, dict[str, list[Record]]] = {}
-    for record in sorted(
-        records, key=lambda record: (kernels.index(record["kernel"]), record["dim"])
-    ):
-        title = f"{record['kernel']}, {record['setting']}" if several else record["kernel"]
+    for record in ordered:
+        title = record["kernel"]
+        if several_settings:
+            title += f", {record['setting']}"
         label = labels[rows[record["key"]].identity]
         panels.setdefault(title, {}).setdefault(label, []).append(record)
     return panels
@@ -248,11 +253,11 @@ def draw_periods(records: Sequence[Record], path: Path) -> None:
     for panel, lines in families(periodic).items():
         for label, line in lines.items():
             params = line[0]["params"]
-            published = "curve" if params.get("period") is None else "points"
+            line_style = "curve" if params.get("period") is None else "points"
             orders = [record["params"].get("order", 1) for record in line]
             periods = [record["period"] for record in line]
             window = params.get("window", "rectangular")
-            series.append(Series(panel, label, orders, periods, published, hue=window, dash=0))
+            series.append(Series(panel, label, orders, periods, line_style, hue=window, dash=0))
     draw_series(series, path, Axis("order n"), Axis("period Λ, in units of log x"), size=(4.4, 3.4))
 
 
@@ -264,31 +269,35 @@ def draw_spectra(records: Sequence[Record], path: Path) -> None:
     """
     largest: dict[str, dict[str, Record]] = {}
     for record in sorted(records, key=lambda record: record["dim"]):
-        if record["method"] == "homogeneous" and record["kernel"] != "hellinger":
+        is_homogeneous = record["method"] == "homogeneous" and record["kernel"] != "hellinger"
+        if is_homogeneous and record["period"] is not None:  # early records lack the period
             window = record["params"].get("window", "rectangular")
             largest.setdefault(window, {})[record["kernel"]] = record
     kernels = [name for name in KERNELS if any(name in of_window for of_window in largest.values())]
     series: list[Series] = []
     x: dict[str, Axis] = {}
     y: dict[str, Axis] = {}
-    last: dict[str, list[Series]] = {}
+    eigenfunctions: dict[str, list[Series]] = {}
     for window, of_window in largest.items():
         for kernel in kernels:
             panel = f"{kernel}, {window} window"
-            below = f"{kernel}, eigenfunctions"
-            x |= {panel: Axis("output"), below: Axis("λ = log y/x, one period")}
-            y |= {panel: Axis("mean square at x = 1", log=True), below: Axis()}
+            function_panel = f"{kernel}, eigenfunctions"
+            x[panel] = Axis("output")
+            y[panel] = Axis("mean square at x = 1", log=True)
+            x[function_panel] = Axis("λ = log y/x, one period")
+            y[function_panel] = Axis()
             if kernel in of_window:
-                spectrum, last[kernel] = _spectrum(panel, below, of_window[kernel])
+                spectrum, functions = _spectrum(panel, function_panel, of_window[kernel])
                 series += spectrum
+                eigenfunctions[kernel] = functions  # of the last window
             else:
                 series.append(Series(panel, "", [], [], hue=0))
     for kernel in kernels:
-        series += last[kernel]
+        series += eigenfunctions[kernel]
     draw_series(series, path, x, y, size=(4.2, 2.8), grid=False, columns=len(kernels))
 
 
-def _spectrum(panel: str, below: str, record: Record) -> tuple[list[Series], list[Series]]:
+def _spectrum(panel: str, function_panel: str, record: Record) -> tuple[list[Series], list[Series]]:
     """Return the spectrum of a map next to Nyström's, and the eigenfunctions of the latter."""
     from kmaps.bench.work.one_period import nystroem_view
     from kmaps.maps import discrete_spectrum
@@ -315,7 +324,7 @@ def _spectrum(panel: str, below: str, record: Record) -> tuple[list[Series], lis
         nearest = (waves * np.mean(function * waves.conj())).real * (2 if harmonic else 1)
         label = f"Nyström, eigenfunction {i + 1}"
         functions += [
-            Series(below, "harmonics", lam, nearest, "guide", look={"linewidth": 4}),
-            Series(below, label, lam, function, "curve", hue=i, dash=0),
+            Series(function_panel, "harmonics", lam, nearest, "guide", look={"linewidth": 4}),
+            Series(function_panel, label, lam, function, "curve", hue=i, dash=0),
         ]
     return spectra, functions

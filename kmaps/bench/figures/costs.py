@@ -23,10 +23,10 @@ TITLES = {  # titles of axes are shorter or plainer than in tables
 BUSY_NOTE = "‡ other work ran meanwhile, or may have"
 LEFT_OUT_NOTE = "Times are left out: other work ran meanwhile, or may have."
 
-_SIZE = 7.0
-_ROW = 0.17  # inches for the name of a row
-_LETTER = 0.075  # inches for a letter of it
-_FEW = 8  # ticks
+_MARKER_SIZE = 7.0
+_ROW_INCHES = 0.17  # the height of the name of a row
+_LETTER_INCHES = 0.075  # the width of a letter of it
+_MOST_TICKS = 8
 
 
 class FrontDisplay:
@@ -109,8 +109,8 @@ class FrontDisplay:
             The display itself.
         """
         self.ax_ = ax = style.one_axes() if ax is None else ax
-        shown = [point for point in self.points if self.cost in point.values]
-        unbeaten = front(shown, self.cost, self.quality)
+        points = [point for point in self.points if self.cost in point.values]
+        unbeaten = front(points, self.cost, self.quality)
         ax.plot(
             [point.values[self.cost] for point in unbeaten],
             [point.values[self.quality] for point in unbeaten],
@@ -119,25 +119,25 @@ class FrontDisplay:
             linewidth=style.LINE_WIDTH,
             zorder=1,
         )
-        for point in shown:
-            first = any(point is other for other in unbeaten)
+        for point in points:
+            is_unbeaten = any(point is member for member in unbeaten)
             ax.errorbar(
                 point.values[self.cost],
                 point.values[self.quality],
                 yerr=point.spreads.get(self.quality),
-                markersize=_SIZE if first else 0.75 * _SIZE,
+                markersize=_MARKER_SIZE if is_unbeaten else 0.75 * _MARKER_SIZE,
                 elinewidth=0.9,
-                capsize=2 if first else 0,
-                alpha=1.0 if first else 0.45,
-                zorder=3 if first else 2,
+                capsize=2 if is_unbeaten else 0,
+                alpha=1.0 if is_unbeaten else 0.45,
+                zorder=3 if is_unbeaten else 2,
                 **self._look(point),
             )
         for axis, measure in ((ax.xaxis, self.cost), (ax.yaxis, self.quality)):
-            _scale(axis, measure, (point.values[measure] for point in shown))
+            _scale(axis, measure, (point.values[measure] for point in points))
         style.plain(ax, grid=True)
         ax.tick_params(labelsize="small")
         title = TITLES.get(self.cost, MEASURES[self.cost].title)
-        if any(self.cost in point.busy for point in shown):
+        if any(self.cost in point.busy for point in points):
             title += f"\n{BUSY_NOTE}"
         ax.set(xlabel=title, ylabel=MEASURES[self.quality].title)
         return self
@@ -159,7 +159,9 @@ class FrontDisplay:
             x = point.values.get(self.cost, limits[1])
             self.ax_.hlines(y, x, limits[1], shade, linewidth=0.6, alpha=0.5, zorder=0)
         self.ax_.set_xlim(limits)
-        style.mark_ends(self.ax_, ends, _ROW / self.ax_.bbox.height * self.ax_.figure.dpi, 1.12)
+        style.mark_ends(
+            self.ax_, ends, _ROW_INCHES / self.ax_.bbox.height * self.ax_.figure.dpi, 1.12
+        )
         return self
 
     def _look(self, point: FrontPoint) -> dict[str, Any]:
@@ -167,13 +169,13 @@ class FrontDisplay:
         again."""
         i = self._methods.index(point.method)
         color = style.color(i)
-        again = i >= len(style.COLORS)
+        is_hollow = i >= len(style.COLORS)
         return {
             "color": color,
             "marker": style.marker(self._kernels.index(point.kernel)),
-            "markerfacecolor": "white" if again else color,
-            "markeredgecolor": color if again else "white",
-            "markeredgewidth": 1.3 if again else 0.6,
+            "markerfacecolor": "white" if is_hollow else color,
+            "markeredgecolor": color if is_hollow else "white",
+            "markeredgewidth": 1.3 if is_hollow else 0.6,
         }
 
 
@@ -201,27 +203,24 @@ def draw_front(
             if any(cost in point.values for point in rows):
                 panels.append((group, cost))
     n_rows = max(map(len, groups.values()), default=0)
-    figure, axes = style.panel_axes(len(panels), 4.2, max(3.4, _ROW * n_rows + 0.7))
-    shown = [
-        FrontDisplay(groups[group], cost, quality).plot(ax)
-        for ax, (group, cost) in zip(axes, panels, strict=True)
-    ]
-    for group in groups:
-        of_group = [
-            display for display, (name, _) in zip(shown, panels, strict=True) if name == group
-        ]
+    figure, axes = style.panel_axes(len(panels), 4.2, max(3.4, _ROW_INCHES * n_rows + 0.7))
+    displays: dict[str, list[FrontDisplay]] = {}
+    for ax, (group, cost) in zip(axes, panels, strict=True):
+        display = FrontDisplay(groups[group], cost, quality).plot(ax)
+        displays.setdefault(group, []).append(display)
+    for group, of_group in displays.items():
         ends = [end for display in of_group for end in display.ax_.get_ylim()]
         for display in of_group:
             display.ax_.set_ylim(min(ends), max(ends))
             style.title(display.ax_, group)
     longest = max((len(point.brief or point.name) for point in points), default=0)
-    figure.set_figwidth(figure.get_figwidth() + _LETTER * longest)
+    figure.set_figwidth(figure.get_figwidth() + _LETTER_INCHES * longest)
     if note:
         figure.supxlabel(note, fontsize="small")
     figure.draw_without_rendering()  # gives the heights of the axes
-    for display in shown:
-        place = display.ax_.get_subplotspec()
-        if place.is_last_col() or display is shown[-1]:
+    all_displays = [display for of_group in displays.values() for display in of_group]
+    for display in all_displays:
+        if display.ax_.get_subplotspec().is_last_col() or display is all_displays[-1]:
             display.name()
     style.save(figure, path)
 
@@ -231,7 +230,7 @@ def _scale(axis: Axis, measure: str, values: Iterable[float]) -> None:
     distinct = sorted(set(values))
     if MEASURES[measure].highest or distinct[0] <= 0:
         return
-    if MEASURES[measure].decimals == 0 and len(distinct) <= _FEW:
+    if MEASURES[measure].decimals == 0 and len(distinct) <= _MOST_TICKS:
         style.log_axis_at(axis, map(int, distinct))
     else:
         style.log_axis(axis)

@@ -54,19 +54,21 @@ def draw_tiles(panels: Mapping[str, Mapping[str, Tile]], bar: Bar, path: Path) -
     """
     labels = list(dict.fromkeys(label for tiles in panels.values() for label in tiles))
     if len(panels) >= len(labels):
-        names = [wrapped(name) for name in panels]
-        columns = [[tiles.get(label) for tiles in panels.values()] for label in labels]
-        empty = [""] * len(names)
-        lines = [
-            (label, list(zip(empty if i else names, tiles, strict=True)))
-            for i, (label, tiles) in enumerate(zip(labels, columns, strict=True))
-        ]
+        lines: list[TileLine] = []
+        for i, label in enumerate(labels):
+            line = []
+            for name, tiles in panels.items():
+                title = wrapped(name) if i == 0 else ""
+                line.append((title, tiles.get(label)))
+            lines.append((label, line))
     else:
-        lines = [line for name, tiles in panels.items() for line in broken(name, tiles)]
+        lines = []
+        for name, tiles in panels.items():
+            lines += broken_lines(name, tiles)
     draw_lines(lines, bar, path)
 
 
-def broken(heading: str, tiles: Mapping[str, Tile]) -> list[TileLine]:
+def broken_lines(heading: str, tiles: Mapping[str, Tile]) -> list[TileLine]:
     """Return the tiles of a panel in lines of equal length, the heading before the first."""
     n_lines = -(-len(tiles) // _MOST_COLUMNS)
     length = -(-len(tiles) // n_lines)
@@ -117,7 +119,7 @@ def wrapped(text: str) -> str:
 
 
 def _draw(ax: Axes, title: str, tile: Tile, colors: str) -> None:
-    ends = tile.values[0], tile.values[-1]
+    ends = (tile.values[0], tile.values[-1])
     ax.imshow(
         tile.surface.T,
         origin="lower",
@@ -142,14 +144,14 @@ _DIFFERENCES = "difference of the first inputs to the right, of the second upwar
 
 def draw_errors(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) -> None:
     """Draw the errors of each map on all pairs of values, on one logarithmic scale."""
-    compared = squares(records, arrays)
-    every = [result for results in compared.values() for result in results.values()]
-    largest = [result.linf for result in every if 0 < result.linf < np.inf]
+    approximations = squares(records, arrays)
+    all_results = [result for results in approximations.values() for result in results.values()]
+    largest = [result.linf for result in all_results if 0 < result.linf < np.inf]
     scale = Scale(largest or [1.0])
     panels: dict[str, dict[str, Tile]] = {}
-    for title, results in compared.items():
-        panels[title] = {label: _error(result, scale) for label, result in results.items()}
-    draw_tiles(panels, scale.bar(ERROR[every[0].relative]), path)
+    for title, results in approximations.items():
+        panels[title] = {label: _error_tile(result, scale) for label, result in results.items()}
+    draw_tiles(panels, scale.bar(ERROR[all_results[0].relative]), path)
 
 
 class Scale:
@@ -166,13 +168,13 @@ class Scale:
 
     def bar(self, title: str) -> Bar:
         """Return the colour bar of the scale."""
-        shares = [1.0, *(share for share in (0.1, 0.01) if share >= self.linear)]
-        ticks = np.array([*(-share for share in shares), 0, *reversed(shares)]) * self.limit
+        shares = np.array([share for share in (0.01, 0.1, 1.0) if share >= self.linear])
+        ticks = np.concatenate([-shares[::-1], [0.0], shares]) * self.limit
         places = (0.5 + 0.5 * self(ticks)).tolist()
         return Bar(title, "RdBu_r", [f"{tick:.2g}" for tick in ticks], places)
 
 
-def _error(result: SquareErrors, scale: Scale) -> Tile:
+def _error_tile(result: SquareErrors, scale: Scale) -> Tile:
     relative = "relative\n" if result.relative else ""
     note = f"{relative}L∞ {result.linf:.3g}, RMS {result.rms:.3g}"
     return Tile(scale(result.error), result.values, -1, 1, note)
@@ -184,10 +186,10 @@ def draw_surfaces(records: Sequence[Record], arrays: Mapping[str, Arrays], path:
     for title, results in squares(records, arrays).items():
         first = next(iter(results.values()))
         high = float(first.exact.max())
-        panels[title] = {"exact": Tile(first.exact, first.values, 0.0, high)} | {
-            label: Tile(result.approximate, result.values, 0.0, high)
-            for label, result in results.items()
-        }
+        tiles = {"exact": Tile(first.exact, first.values, 0.0, high)}
+        for label, result in results.items():
+            tiles[label] = Tile(result.approximate, result.values, 0.0, high)
+        panels[title] = tiles
     draw_tiles(panels, _VALUES, path)
 
 
@@ -201,5 +203,5 @@ def draw_quadrants(records: Sequence[Record], arrays: Mapping[str, Arrays], path
         for label, result in results.items():
             note = f"{result.dim} outputs, L∞ {result.linf:.3g}"
             tiles[label] = Tile(result.approximate[0], result.values, 0.0, high, note)
-        lines += broken(title, tiles)
+        lines += broken_lines(title, tiles)
     draw_lines(lines, _VALUES, path, _DIFFERENCES)

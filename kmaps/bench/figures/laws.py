@@ -13,28 +13,29 @@ from kmaps.bench.report import laws as fits
 
 _GUIDES = {"bias": (2, "ε²", "-"), "rms": (1, "ε", "--"), "deviation": (-0.5, "1/√D", ":")}
 _PLACES = {fits.SPACING: "spacing ε of the anchors", fits.FEATURES: "features D"}
-_STAYS = "part that does not fall"
-_STAYS_LOOK = {"color": "0.4", "linestyle": "--"}
+_ADDITIVE_PART = "part that does not fall"
+_ADDITIVE_LOOK = {"color": "0.4", "linestyle": "--"}
 
 
 def draw_falls(records: Sequence[Record], path: Path) -> None:
     """Draw errors on pairs of samples, with the power by which theory says that they fall."""
     laws = fits.falls(records)
-    several = len({law.label for law in laws}) > 1
+    several_maps = len({law.label for law in laws}) > 1
     series: list[Series] = []
     places: dict[str, Axis] = {}
     for name in fits.ERRORS:
-        shown = [law for law in laws if law.quantity == name]
-        labels = {law.label for law in shown}
+        panel_laws = [law for law in laws if law.quantity == name]
+        labels = {law.label for law in panel_laws}
         panel = f"{fits.ERRORS[name]}, per feature"
-        if several and len(labels) == 1:  # so that a kernel looks the same in all panels
+        if several_maps and len(labels) == 1:  # so that a kernel looks the same in all panels
             panel += f" ({labels.pop()})"
-        for law in shown:
+        for law in panel_laws:
             label = f"{law.kernel}, {law.label}" if len(labels) > 1 else law.kernel
             series.append(Series(panel, label, law.at, law.values))
             places[panel] = Axis(_PLACES[law.over], log=True)
-        if shown:
-            series.append(_guide(panel, shown, *_GUIDES[name]))
+        if panel_laws:
+            power, guide, dash = _GUIDES[name]
+            series.append(_guide(panel, panel_laws, power, guide, dash))
     draw_series(series, path, places, Axis(log=True))
 
 
@@ -50,19 +51,19 @@ def draw_convergence(records: Sequence[Record], path: Path) -> None:
     maps = fits.convergence(records)
     series: list[Series] = []
     for kernel in dict.fromkeys(errors["rms"].kernel for errors in maps):
-        shown = [errors for errors in maps if errors["rms"].kernel == kernel]
-        sizes = np.unique(np.concatenate([errors["rms"].at for errors in shown]))
+        panel_maps = [errors for errors in maps if errors["rms"].kernel == kernel]
+        sizes = np.unique(np.concatenate([errors["rms"].at for errors in panel_maps]))
         series.append(Series(kernel, "1/√(2m)", sizes, 1 / np.sqrt(2 * sizes), "guide"))
-        series.append(Series(kernel, _STAYS, [], [], "thin", look=_STAYS_LOOK))
-        lowest = min(errors["rms"].values.min() for errors in shown) / 20
-        stays: dict[float, str] = {}
-        for errors in shown:
+        series.append(Series(kernel, _ADDITIVE_PART, [], [], "thin", look=_ADDITIVE_LOOK))
+        lowest = min(errors["rms"].values.min() for errors in panel_maps) / 20
+        levels: dict[float, str] = {}
+        for errors in panel_maps:
             law = errors["rms"]
             additive_part = errors["additive_rms"].values[0]
             series.append(Series(kernel, law.label, law.at, law.values))
             if additive_part > lowest:  # lower parts do not matter
-                stays.setdefault(additive_part, law.label)
-        series += [Series(kernel, "", [], y, "level", hue=hue) for y, hue in stays.items()]
+                levels.setdefault(additive_part, law.label)
+        series += [Series(kernel, "", [], y, "level", hue=hue) for y, hue in levels.items()]
     m = sorted({int(size) for errors in maps for size in errors["rms"].at})
     y = Axis("root mean square error of the kernel", log=True)
     draw_series(series, path, Axis("projections m", log=True, at=m[::2]), y, sharey=True)
@@ -80,12 +81,14 @@ def draw_scaling(records: Sequence[Record], path: Path) -> None:
         for name, law in laws.items():
             series.append(Series(panel, name, law.at, scale * law.values, "points"))
             if np.isfinite(law.exponent):
-                at = law.at[-4:][[0, -1]]
-                beyond = np.array([law.at[-1], largest])
-                series.append(Series(panel, "", at, scale * law.value(at), "law", hue=name))
-                end = f"$n^{{{law.exponent:.2f}}}$"
-                predicted = scale * law.value(beyond)
-                series.append(Series(panel, "", beyond, predicted, "thin", hue=name, end=end))
+                fitted_sizes = law.at[-fits.LARGEST :][[0, -1]]
+                fit = scale * law.value(fitted_sizes)
+                series.append(Series(panel, "", fitted_sizes, fit, "law", hue=name))
+                predicted_sizes = np.array([law.at[-1], largest])
+                prediction = scale * law.value(predicted_sizes)
+                power = f"$n^{{{law.exponent:.2f}}}$"
+                line = Series(panel, "", predicted_sizes, prediction, "thin", hue=name, end=power)
+                series.append(line)
     sizes = sorted({int(n) for laws in rows.values() for law in laws.values() for n in law.at})
     x = Axis("training samples n", log=True, at=sizes, rotation=30)
     y = {line.panel: Axis(log=True) for line in series}

@@ -41,16 +41,16 @@ def draw_accuracy(records: Sequence[Record], path: Path) -> None:
     x: dict[str, Axis] = {}
     for reduction, kernel in sorted(groups, key=lambda group: (group[0], kernel_order(group[1]))):
         panel = f"{kernel}, {REDUCTION_WORDS[reduction]}"
-        shown = [
+        panel_records = [
             record
             for record in measured
             if record["reduction"] == reduction and record["kernel"] in (kernel, "")
         ]
-        lines = accuracy_lines(measured, shown)
+        lines = accuracy_lines(measured, panel_records)
         series += _lines(panel, lines)
-        levels, notes[panel] = _levels(panel, measured, shown, lines)
+        levels, notes[panel] = _levels(panel, measured, panel_records, lines)
         series += levels
-        series += _classifiers(panel, measured, shown)
+        series += _classifiers(panel, measured, panel_records)
         ticks = sorted({outputs for line in lines.values() for outputs in line})
         x[panel] = Axis("outputs per feature", at=ticks)
     size = (4.6, 3.7)
@@ -59,12 +59,12 @@ def draw_accuracy(records: Sequence[Record], path: Path) -> None:
 
 
 def accuracy_lines(
-    measured: Sequence[Record], shown: Sequence[Record]
+    measured: Sequence[Record], panel_records: Sequence[Record]
 ) -> dict[str, dict[int, list[float]]]:
-    """Return the accuracies in percent of the maps shown, by label and by outputs per feature."""
+    """Return the accuracies of a panel's maps in percent, by label and by outputs per feature."""
     labels, _ = short_labels(map(_without_outputs, measured))
     lines: dict[str, dict[int, list[float]]] = {}
-    for record in shown:
+    for record in panel_records:
         if record["method"] not in REFERENCES and record["solver"] != BY_ITSELF:
             line = lines.setdefault(labels[_without_outputs(record).identity], {})
             line.setdefault(_outputs(record), []).append(100 * record["accuracy"])
@@ -94,11 +94,13 @@ def _lines(panel: str, lines: Mapping[str, Mapping[int, list[float]]]) -> list[S
     return series
 
 
-def _classifiers(panel: str, measured: Sequence[Record], shown: Sequence[Record]) -> list[Series]:
+def _classifiers(
+    panel: str, measured: Sequence[Record], panel_records: Sequence[Record]
+) -> list[Series]:
     """Return the mean accuracy of each classifier that trains by itself as a level."""
     labels, _ = short_labels(map(Row.of, measured))
     accuracies: dict[str, list[float]] = {}
-    for record in shown:
+    for record in panel_records:
         if record["solver"] == BY_ITSELF:
             label = labels[Row.of(record).identity]
             accuracies.setdefault(label, []).append(100 * record["accuracy"])
@@ -114,27 +116,27 @@ def _standard_error(values: Sequence[float]) -> float:
 def _levels(
     panel: str,
     measured: Sequence[Record],
-    shown: Sequence[Record],
+    panel_records: Sequence[Record],
     lines: Mapping[str, Mapping[int, list[float]]],
 ) -> tuple[list[Series], str]:
     """Return the references as levels; in words those so far below that maps had no room left."""
     labels, _ = short_labels(map(Row.of, measured))
     means = [fmean(values) for line in lines.values() for values in line.values()]
-    low = 2 * min(means, default=0) - max(means, default=0) - 1
+    lowest = 2 * min(means, default=0) - max(means, default=0) - 1
     series: list[Series] = []
-    below: list[str] = []
+    texts: list[str] = []
     for method in sorted(REFERENCES):
-        records = [record for record in shown if record["method"] == method]
+        records = [record for record in panel_records if record["method"] == method]
         if not records:
             continue
         level = fmean(100 * record["accuracy"] for record in records)
         name = labels[Row.of(records[-1]).identity]
-        if means and level < low:
-            below.append(f"{name} {level:.2f} %")
+        if means and level < lowest:
+            texts.append(f"{name} {level:.2f} %")
         else:
             look = {"color": "0.35", "linewidth": 1.2, "linestyle": _LEVELS[method]}
             series.append(Series(panel, name, [], level, "level", look=look))
-    return series, f"far below: {', '.join(below)}" if below else ""
+    return series, f"far below: {', '.join(texts)}" if texts else ""
 
 
 def draw_functions(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) -> None:
@@ -168,16 +170,19 @@ def draw_trade_off(records: Sequence[Record], path: Path) -> None:
 
     Bars are standard deviations. An exact kernel is a black point and a level, at its best C.
     """
-    every = learners(records)
-    best = {
+    all_learners = learners(records)
+    best_exact = {
         learner.name: max(learner.points, key=lambda point: point.quality)
-        for learner in every
+        for learner in all_learners
         if learner.exact
     }
-    costs = {name: title for name, title in _COSTS.items() if name != "us" or has_times(every)}
+    costs = dict(_COSTS)
+    if not has_times(all_learners):
+        del costs["us"]
+    last_cost = list(costs)[-1]
     series: list[Series] = []
     for cost, title in costs.items():
-        for i, (name, point) in enumerate(best.items()):
+        for i, (name, point) in enumerate(best_exact.items()):
             look = {
                 "marker": _EXACT[i % len(_EXACT)],
                 "markersize": 10,
@@ -187,9 +192,9 @@ def draw_trade_off(records: Sequence[Record], path: Path) -> None:
             }
             if cost == "us":
                 series.append(Series(title, name, [point.us], [point.quality], "points", look=look))
-            end = name if cost == [*costs][-1] else ""
+            end = name if cost == last_cost else ""
             series.append(Series(title, "", [], point.quality, "level", end=end, look=_LEVEL))
-        for learner in every:
+        for learner in all_learners:
             for k, (words, points) in enumerate(lines_of(learner)):
                 line = Series(
                     title,
@@ -202,8 +207,8 @@ def draw_trade_off(records: Sequence[Record], path: Path) -> None:
                 )
                 series.append(line)
     axes = {title: Axis(title, log=True) for title in costs.values()}
-    up = Axis(f"{quality(records).replace('_', ' ')}, %")
-    draw_series(series, path, axes, up, size=(5.5, 4.8), sharey=True, titles=False)
+    y = Axis(f"{quality(records).replace('_', ' ')}, %")
+    draw_series(series, path, axes, y, size=(5.5, 4.8), sharey=True, titles=False)
 
 
 def draw_sparsity(records: Sequence[Record], path: Path) -> None:
@@ -212,15 +217,15 @@ def draw_sparsity(records: Sequence[Record], path: Path) -> None:
     if not sparse:
         raise NothingMeasured(style.NOTHING)
     accuracy = f"{quality(records).replace('_', ' ')}, %"
-    shown: dict[str, Callable[[TrialPoint], float]] = {
+    quantities: dict[str, Callable[[TrialPoint], float]] = {
         "projections kept, %": lambda point: 100 * point.kept / point.drawn,
         accuracy: lambda point: point.quality,
         _COSTS["us"]: lambda point: point.us,
     }
     if not has_times(sparse):
-        del shown[_COSTS["us"]]
+        del quantities[_COSTS["us"]]
     series = []
-    for title, value in shown.items():
+    for title, value in quantities.items():
         for learner in sparse:
             for k, m in enumerate(sorted({point.drawn for point in learner.points})):
                 points = sorted(_drawn(learner.points, m), key=lambda point: point.C)
@@ -235,7 +240,7 @@ def draw_sparsity(records: Sequence[Record], path: Path) -> None:
                     dash=k,
                 )
                 series.append(line)
-    axes = {title: Axis(title, log=title == _COSTS["us"]) for title in shown}
+    axes = {title: Axis(title, log=title == _COSTS["us"]) for title in quantities}
     draw_series(series, path, Axis("C", log=True), axes, size=(3.9, 4.2), titles=False)
 
 

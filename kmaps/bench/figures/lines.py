@@ -39,7 +39,7 @@ class Axis:
     rotation: int = 0  # of the ticks' texts, in degrees
 
 
-Axes_ = Axis | Mapping[str, Axis]  # an axis of all panels, or the axis of each
+PanelAxes = Axis | Mapping[str, Axis]  # an axis of all panels, or the axis of each
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +61,8 @@ class Series:
 def draw_series(
     series: Iterable[Series],
     path: Path,
-    x: Axes_,
-    y: Axes_,
+    x: PanelAxes,
+    y: PanelAxes,
     *,
     size: tuple[float, float] = (4.3, 3.6),
     grid: bool = True,
@@ -81,11 +81,15 @@ def draw_series(
     for line in series:
         panels.setdefault(line.panel, []).append(line)
     figure, axes = style.panel_axes(len(panels), *size, sharey=sharey, columns=columns)
-    hues = _hues(line for shown in panels.values() for line in shown)
-    for ax, (panel, shown) in zip(axes, panels.items(), strict=True):
-        hues_here = _hues(shown) if legend_each else hues
-        ends = [end for line in shown for end in _draw(ax, line, hues_here)]
-        if all(line.style in ("curve", "exact", "guide") for line in shown):
+    hues = _hues(line for lines in panels.values() for line in lines)
+    for ax, (panel, lines) in zip(axes, panels.items(), strict=True):
+        panel_hues = _hues(lines) if legend_each else hues
+        ends = []
+        for line in lines:
+            shade = _draw(ax, line, panel_hues)
+            if line.end:
+                ends.append((float(np.asarray(line.y).flat[-1]), line.end, shade))
+        if all(line.style in ("curve", "exact", "guide") for line in lines):
             ax.margins(x=0)
         _dress(ax, ax.xaxis, x[panel] if isinstance(x, Mapping) else x)
         _dress(ax, ax.yaxis, y[panel] if isinstance(y, Mapping) else y)
@@ -97,26 +101,32 @@ def draw_series(
         if notes and notes.get(panel):
             ax.text(0.02, 0.02, style.as_text(notes[panel]), transform=ax.transAxes, size="small")
         if legend_each:
-            place: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.16)}
-            ax.legend(ncols=2, frameon=False, fontsize="x-small", **place)
+            ax.legend(
+                loc="upper center",
+                bbox_to_anchor=(0.5, -0.16),
+                ncols=2,
+                frameon=False,
+                fontsize="x-small",
+            )
     if not legend_each:
         style.legend_below(figure, axes)
     style.save(figure, path)
 
 
 def _hues(series: Iterable[Series]) -> list[Hashable]:
-    coloured = [
-        line for line in series if line.style not in _WITHOUT_HUE and "color" not in line.look
+    """Return the hues of the series that have one, each once."""
+    hues = [
+        _hue(line) for line in series if line.style not in _WITHOUT_HUE and "color" not in line.look
     ]
-    return list(dict.fromkeys(_hue(line) for line in coloured))
+    return list(dict.fromkeys(hues))
 
 
 def _hue(series: Series) -> Hashable:
     return series.label if series.hue is None else series.hue
 
 
-def _draw(ax: Axes, series: Series, hues: Sequence[Hashable]) -> list[tuple[float, str, str]]:
-    """Draw a series; return the text at its end, with its place and its colour."""
+def _draw(ax: Axes, series: Series, hues: Sequence[Hashable]) -> str:
+    """Draw a series and return its colour."""
     i = hues.index(_hue(series)) if _hue(series) in hues else 0
     dash = series.dash
     if dash is None:
@@ -142,7 +152,7 @@ def _draw(ax: Axes, series: Series, hues: Sequence[Hashable]) -> list[tuple[floa
         ax.errorbar(x, y, yerr=series.error, capsize=2, **look)
     else:
         ax.plot(x, y, **look)
-    return [(float(y.flat[-1]), series.end, look["color"])] if series.end else []
+    return look["color"]
 
 
 def _dress(ax: Axes, line: AxisLine, axis: Axis) -> None:

@@ -18,14 +18,15 @@ _WITHIN = "#009e73"
 def draw_places(records: Sequence[Record], arrays: Mapping[str, Arrays], path: Path) -> None:
     """Draw a row for each sampling and a column for each image: ``image0``, ``along0``, …."""
     drawings = [(record["method"], arrays[record["key"]]) for record in records]
-    shown = [(method, drawing) for method, drawing in drawings if "image0" in drawing]
-    if not shown:
+    drawings = [(method, drawing) for method, drawing in drawings if "image0" in drawing]
+    if not drawings:
         raise NothingMeasured(style.NOTHING)
-    n_images = sum(name.startswith("image") for name in shown[0][1])
-    size = 2.6 * n_images, 2.3 * len(shown) + 0.4
+    _, first_drawing = drawings[0]
+    n_images = sum(name.startswith("image") for name in first_drawing)
+    size = (2.6 * n_images, 2.3 * len(drawings) + 0.4)
     figure = Figure(figsize=size, layout="constrained")
-    table = figure.subplots(len(shown), n_images, squeeze=False)
-    for axes, (method, drawing) in zip(table, shown, strict=True):
+    table = figure.subplots(len(drawings), n_images, squeeze=False)
+    for axes, (method, drawing) in zip(table, drawings, strict=True):
         for i, ax in enumerate(axes):
             ax.imshow(drawing[f"image{i}"], cmap="gray", vmin=0, vmax=1, interpolation="nearest")
             for name, color in (("within", _WITHIN), ("along", _ALONG)):

@@ -34,12 +34,13 @@ def draw(
     orientation. Words are coloured dots at the centres of the smallest and the largest patches.
     """
     X, _ = extractor.vectors(rows)
+    vectors = X.toarray() if issparse(X) else X
     table = []
-    for row, vector in zip(rows, X.toarray() if issparse(X) else X, strict=True):
+    for row, vector in zip(rows, vectors, strict=True):
         image = image_of(dataset, row, feature.longest)[0]
         title = f"{row}: {dataset.class_names[dataset.y[row]]}"
         table.append(_panels(feature, title, image, vector, extractor.learned))
-    size = _SIDE_INCHES * len(table[0]), _SIDE_INCHES * len(table)
+    size = (_SIDE_INCHES * len(table[0]), _SIDE_INCHES * len(table))
     figure = Figure(figsize=size, layout="constrained")
     grid = figure.subplots(len(table), len(table[0]), squeeze=False)
     for axes, panels in zip(grid, table, strict=True):
@@ -92,14 +93,14 @@ def _gradient_panels(
         cells, levels = partition(image.shape, feature.divisions)
     energies = vector.reshape(len(cells), feature.orientations)
     for level in range(levels.max() + 1):
-        of_level = levels == level
-        side = np.ptp(cells[of_level][0, :2])
-        title = f"cells: {of_level.sum()}, {side} pixels high"
+        in_level = levels == level
+        side = np.ptp(cells[in_level][0, :2])
+        title = f"cells: {in_level.sum()}, {side} pixels high"
         draw = partial(
             _strokes,
             image=image,
-            cells=cells[of_level],
-            energies=energies[of_level],
+            cells=cells[in_level],
+            energies=energies[in_level],
             signed=feature.signed,
         )
         panels.append((title, draw))
@@ -141,7 +142,7 @@ def _word_panels(
 ) -> list[Panel]:
     described = feature.describe([image])
     words = feature.words_of(described["descriptors"], learned)
-    flat = ~described["descriptors"].any(axis=1)
+    is_flat = ~described["descriptors"].any(axis=1)
     dots = described["places"][:, ::-1] * image.shape[::-1] - 0.5
     height, width = (feature.enlarge * side for side in image.shape)
     counts = [len(sift.grid((height, width), side, feature.step)[0]) for side in feature.patches]
@@ -149,31 +150,36 @@ def _word_panels(
     finest = feature.divisions[-1]
     panels: list[Panel] = []
     for patch in sorted({min(feature.patches), max(feature.patches)}):
-        of_size = sides == patch
-        title = f"{patch} × {patch} patches: {of_size.sum()}, flat {flat[of_size].sum()}"
-        visible = of_size & ~flat
+        has_size = sides == patch
+        title = f"{patch} × {patch} patches: {has_size.sum()}, flat {is_flat[has_size].sum()}"
+        visible = has_size & ~is_flat
         draw = partial(
             _dots, image=image, dots=dots[visible], words=words[visible], divisions=finest
         )
         panels.append((title, draw))
-    of_cell = vector[-feature.words * finest**2 :].reshape(-1, feature.words)
-    return [*panels, ("different words in each cell", lambda ax: _kinds(ax, of_cell, finest))]
+    counts_by_cell = vector[-feature.words * finest**2 :].reshape(-1, feature.words)
+    panels.append(("different words in each cell", lambda ax: _numbers(ax, counts_by_cell, finest)))
+    return panels
 
 
 def _dots(ax: Axes, image: GreyImage, dots: NDArray, words: NDArray, divisions: int) -> None:
     _show(ax, image, 0.35)
     # Words with neighbouring numbers are unrelated: spread them over the colours.
-    ax.scatter(*dots.T, 5, words * 37 % 256, cmap="hsv", vmin=0, vmax=255, lw=0, rasterized=True)
+    x, y = dots.T
+    ax.scatter(
+        x, y, s=5, c=words * 37 % 256, cmap="hsv", vmin=0, vmax=255, linewidths=0, rasterized=True
+    )
     height, width = image.shape
     for division in range(1, divisions):
         ax.axhline(division * height / divisions - 0.5, color="black", linewidth=0.5)
         ax.axvline(division * width / divisions - 0.5, color="black", linewidth=0.5)
 
 
-def _kinds(ax: Axes, counts: NDArray[np.float32], divisions: int) -> None:
-    different = (counts > 0).sum(axis=1).reshape(divisions, divisions)
-    ax.imshow(different, cmap="Blues", vmin=0)
-    for (row, column), number in np.ndenumerate(different):
-        color = "white" if number > 0.6 * different.max() else "black"
+def _numbers(ax: Axes, counts: NDArray[np.float32], divisions: int) -> None:
+    """Draw how many words occur in each cell."""
+    numbers = (counts > 0).sum(axis=1).reshape(divisions, divisions)
+    ax.imshow(numbers, cmap="Blues", vmin=0)
+    for (row, column), number in np.ndenumerate(numbers):
+        color = "white" if number > 0.6 * numbers.max() else "black"
         ax.text(column, row, str(number), ha="center", va="center", color=color, fontsize="small")
     ax.set_axis_off()

@@ -51,7 +51,7 @@ LINE_WIDTH = 1.3
 _MOST_COLUMNS = 3
 _GREYS = 32  # greys for text, in a palette of 256 colours
 _POWER = re.compile(r"\$n\^\{[-\d.]+\}\$")  # the only formula at the ends of lines
-_FINE = 3.0  # decades: a shorter logarithmic axis has numbers between powers of ten
+_FEW_DECADES = 3.0  # a shorter logarithmic axis has numbers between powers of ten
 
 
 def color(i: int) -> str:
@@ -78,7 +78,8 @@ def panel_axes(
     """Return a figure with n axes of some inches, at most three in a row by default."""
     if n == 0:
         raise NothingMeasured(NOTHING)
-    columns = columns or (n if n <= _MOST_COLUMNS else 2 if n == 4 else _MOST_COLUMNS)
+    if columns is None:
+        columns = 2 if n == 4 else min(n, _MOST_COLUMNS)
     rows = -(-n // columns)
     figure = Figure(figsize=(width * columns, height * rows + 0.4), layout="constrained")
     axes = list(figure.subplots(rows, columns, squeeze=False, sharey=sharey).ravel())
@@ -116,7 +117,7 @@ def log_axis(axis: Axis) -> None:
     """Make an axis logarithmic, with plain numbers: 1, 2, 5, 10 where there is room for them."""
     _make_log(axis)
     low, high = np.log10(axis.get_view_interval())
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high - low < _FINE else (1,)))
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high - low < _FEW_DECADES else (1,)))
     axis.set_major_formatter(FuncFormatter(lambda value, _: _number(value)))
     axis.set_minor_formatter(NullFormatter())
 
@@ -147,11 +148,12 @@ def _number(value: float) -> str:
 
 def legend_below(figure: Figure, axes: Iterable[Axes]) -> None:
     """Name the series of the axes once, below the axes, in as many columns as fit."""
-    shown: dict[str, Artist] = {}
+    handles_by_label: dict[str, Artist] = {}
     for ax in axes:
-        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
-            shown.setdefault(label, handle)
-    legend_of(figure, list(shown.values()), list(shown))
+        handles, labels = ax.get_legend_handles_labels()
+        for handle, label in zip(handles, labels, strict=True):
+            handles_by_label.setdefault(label, handle)
+    legend_of(figure, list(handles_by_label.values()), list(handles_by_label))
 
 
 def legend_of(figure: Figure, handles: Sequence[Artist], labels: Sequence[str]) -> None:
@@ -159,10 +161,16 @@ def legend_of(figure: Figure, handles: Sequence[Artist], labels: Sequence[str]) 
     if not labels:
         return
     entry = 0.6 + 0.078 * max(map(len, labels))  # inches per entry, in small type
-    columns = max(1, min(len(labels), int(figure.get_figwidth() / entry)))
-    columns = -(-len(labels) // -(-len(labels) // columns))  # lines of equal length
-    place = "outside lower center"
-    figure.legend(handles, labels, loc=place, ncols=columns, frameon=False, fontsize="small")
+    most_columns = max(1, min(len(labels), int(figure.get_figwidth() / entry)))
+    n_lines = -(-len(labels) // most_columns)
+    figure.legend(
+        handles,
+        labels,
+        loc="outside lower center",
+        ncols=-(-len(labels) // n_lines),  # lines of equal length
+        frameon=False,
+        fontsize="small",
+    )
 
 
 def mark_ends(
@@ -173,17 +181,17 @@ def mark_ends(
     ax.get_ylim()  # updates the limits
     to_axes = ax.transData + ax.transAxes.inverted()
     ends = sorted(ends)
-    true = [float(to_axes.transform((right, value))[1]) for value, *_ in ends]
-    places = true.copy()
+    heights = [float(to_axes.transform((right, value))[1]) for value, *_ in ends]
+    places = heights.copy()  # of the texts
     for i in range(1, len(places)):
         places[i] = max(places[i], places[i - 1] + gap)
     for i in reversed(range(len(places))):  # back inside the axes
         places[i] = min(places[i], places[i + 1] - gap if i + 1 < len(places) else 1.0)
-    line = {"arrowstyle": "-", "linewidth": 0.5, "shrinkB": 0, "relpos": (0, 0.5)}
-    for (_, text, shade), at, place in zip(ends, true, places, strict=True):
+    arrow = {"arrowstyle": "-", "linewidth": 0.5, "shrinkB": 0, "relpos": (0, 0.5)}
+    for (_, text, shade), height, place in zip(ends, heights, places, strict=True):
         ax.annotate(
             text if _POWER.fullmatch(text) else as_text(text),
-            (1.0, at),
+            (1.0, height),
             (at_x, place),
             xycoords="axes fraction",
             textcoords="axes fraction",
@@ -191,7 +199,7 @@ def mark_ends(
             fontsize="small",
             va="center",
             annotation_clip=False,
-            arrowprops=line | {"color": shade},
+            arrowprops=arrow | {"color": shade},
         )
 
 
@@ -203,9 +211,9 @@ def save(figure: Figure, path: Path, *, has_photographs: bool = False) -> None:
     """
     form = path.suffix.lower().removeprefix(".")
     buffer = BytesIO()
-    undated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
+    no_date = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
     with rc_context(_AS_TEXT):
-        figure.savefig(buffer, format=form, dpi=DPI, metadata=undated.get(form))
+        figure.savefig(buffer, format=form, dpi=DPI, metadata=no_date.get(form))
     if has_photographs:
         with atomic_file(path, force=True) as file:
             file.write(buffer.getvalue())
@@ -219,8 +227,8 @@ def _with_palette(embedded: re.Match[bytes]) -> bytes:
     """Return an image that an SVG embeds with at most 256 colours, where this makes it smaller."""
     content = b64decode(embedded[1])
     with Image.open(BytesIO(content)) as image:
-        opaque = image.convert("RGBA").getextrema()[3] == (255, 255)
-        if opaque:
+        is_opaque = image.convert("RGBA").getextrema()[3] == (255, 255)
+        if is_opaque:
             indexed = image.convert("RGB").quantize(
                 method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE
             )
@@ -241,10 +249,10 @@ def _write(buffer: BytesIO, path: Path, palette: Image.Image | None = None) -> N
             file.write(buffer.getvalue())
             return
         with Image.open(buffer) as image:
-            few = image.convert("RGB").quantize(
+            indexed = image.convert("RGB").quantize(
                 method=Image.Quantize.MAXCOVERAGE, palette=palette, dither=Image.Dither.NONE
             )
-        few.save(file, format="PNG", optimize=True)
+        indexed.save(file, format="PNG", optimize=True)
 
 
 def save_heat(figure: Figure, path: Path, colors: str) -> None:
@@ -254,8 +262,8 @@ def save_heat(figure: Figure, path: Path, colors: str) -> None:
         return
     buffer = BytesIO()
     figure.savefig(buffer, dpi=HEAT_DPI, bbox_inches="tight")
-    mapped = colormaps[colors](np.linspace(0, 1, 256 - _GREYS))[:, :3]
+    map_colors = colormaps[colors](np.linspace(0, 1, 256 - _GREYS))[:, :3]
     greys = np.repeat(np.linspace(0, 1, _GREYS)[:, None], 3, axis=1)
     palette = Image.new("P", (1, 1))
-    palette.putpalette(np.uint8(255 * np.concatenate([mapped, greys]) + 0.5).tobytes())
+    palette.putpalette(np.uint8(255 * np.concatenate([map_colors, greys]) + 0.5).tobytes())
     _write(buffer, path, palette)

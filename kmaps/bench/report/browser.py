@@ -41,7 +41,7 @@ def pdf_of_html(html: str) -> bytes:
     InputError
         When no browser is installed, or it prints nothing.
     """
-    return _drawn(html, "page.pdf", "--no-pdf-header-footer", "--print-to-pdf")
+    return _draw(html, "page.pdf", "--print-to-pdf", "--no-pdf-header-footer")
 
 
 def png_of_svg(path: Path) -> bytes:
@@ -64,31 +64,30 @@ def png_of_svg(path: Path) -> bytes:
         "<!doctype html><style>body {margin: 0; background: white}</style>"
         f'<img src="{address}" width="{width:.0f}" height="{height:.0f}">'
     )
-    return _drawn(
+    return _draw(
         html,
         "figure.png",
+        "--screenshot",
         "--hide-scrollbars",
         f"--force-device-scale-factor={_PIXELS_PER_UNIT}",
         f"--window-size={width:.0f},{height:.0f}",
-        "--screenshot",
     )
 
 
-def _drawn(html: str, name: str, *options: str) -> bytes:
-    """Return the file that a browser writes for a page; its place follows the last option."""
+def _draw(html: str, file_name: str, form_option: str, *options: str) -> bytes:
+    """Return the file that a browser writes for a page; ``form_option`` takes its path."""
     program = browser()
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         source = Path(folder, "page.html")
-        out = Path(folder, name)
+        out = Path(folder, file_name)
         source.write_text(html, "utf-8")
-        *others, last = options
         command = [program, "--headless", "--disable-gpu", f"--user-data-dir={folder}/profile"]
         if psutil.Process().username() == "root":  # for whom Chromium refuses its sandbox
             command.append("--no-sandbox")
-        command += [*others, f"{last}={out}", source.as_uri()]
-        done = subprocess.run(command, capture_output=True, timeout=_SECONDS, check=False)
+        command += [*options, f"{form_option}={out}", source.as_uri()]
+        process = subprocess.run(command, capture_output=True, timeout=_SECONDS, check=False)
         if not out.is_file():
-            messages = done.stderr.decode(errors="replace").strip().splitlines()
-            cause = messages[-1] if messages else f"exit code {done.returncode}"
+            messages = process.stderr.decode(errors="replace").strip().splitlines()
+            cause = messages[-1] if messages else f"exit code {process.returncode}"
             raise InputError(f"{program} drew nothing: {cause}")
         return out.read_bytes()

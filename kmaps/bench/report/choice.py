@@ -15,29 +15,32 @@ def choice_parts(records: Sequence[Record]) -> list[Part]:
     rows = chosen_rows(records)
     if not rows:
         return []
-    chosen_once = any(record["C_chosen_on"] for record in records)
-    where = "set of the first split, one C for all splits" if chosen_once else "split"
-    chosen = f"C is chosen by cross-validation in the training {where}, from {grid_text(records)}."
-    at_edge = [row for row in rows if row.is_at_edge]
-    if not at_edge:
-        return [Text(f"{chosen} No row of {len(rows)} has its C at the edge of the tried values.")]
+    is_chosen_once = any(record["C_chosen_on"] for record in records)
+    samples = "set of the first split, one C for all splits" if is_chosen_once else "split"
+    rule = f"C is chosen by cross-validation in the training {samples}, from {grid_text(records)}."
+    edge_rows = [row for row in rows if row.is_at_edge]
+    if not edge_rows:
+        return [Text(f"{rule} No row of {len(rows)} has its C at the edge of the tried values.")]
     edges = (
-        f"In {len(at_edge)} of {len(rows)} rows C is at the edge of the tried values, on one split "
-        "or more: a better value may lie beyond."
+        f"In {len(edge_rows)} of {len(rows)} rows C is at the edge of the tried values, on one "
+        "split or more: a better value may lie beyond."
     )
     head = ["row", "least C", "largest C", "of"]
     body = [
         [row.name, str(row.least or ""), str(row.largest or ""), str(row.n_records)]
-        for row in at_edge
+        for row in edge_rows
     ]
-    return [Text(f"{chosen} {edges}"), Folded(f"The {len(at_edge)} rows", [Table(head, body)])]
+    return [Text(f"{rule} {edges}"), Folded(f"The {len(edge_rows)} rows", [Table(head, body)])]
 
 
 def edges_of_runs(runs: Mapping[str, Sequence[Record]]) -> Edges:
     """Return of each run in which C was chosen how many rows have it at an edge, and how many."""
-    by_run = {name: chosen_rows(runs[name]) for name in sorted(runs)}
-    counts = {name: sum(row.is_at_edge for row in rows) for name, rows in by_run.items()}
-    return {name: (counts[name], len(rows)) for name, rows in by_run.items() if rows}
+    edges = {}
+    for name in sorted(runs):
+        rows = chosen_rows(runs[name])
+        if rows:
+            edges[name] = (sum(row.is_at_edge for row in rows), len(rows))
+    return edges
 
 
 def grid_text(records: Sequence[Record]) -> str:

@@ -24,7 +24,7 @@ MOST_BYTES = 2_000_000  # the largest page in HTML; its figures take at most hal
 _MOST_ROWS = (10_000, 1_000, 100, 10)  # rows of each table, tried until the page is small enough
 _IMAGES = {".svg": "image/svg+xml", ".png": "image/png"}
 _SCROLLS = '<div class="table" role="region" tabindex="0" aria-label="Numbers of the findings">'
-_BEGINS = (b"\x89PNG\r\n", b"<?xml", b"<svg")
+_SIGNATURES = (b"\x89PNG\r\n", b"<?xml", b"<svg")  # the first bytes of these images
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,9 @@ def as_markdown(part: Part, level: int = 1) -> str:
             return "\n".join(map(forms.markdown_code, lines))
         case Table():
             table = forms.markdown_table(part.head, part.rows, texts=part.texts)
-            return f"{'#' * level} {forms.markdown(part.title)}\n\n{table}" if part.title else table
+            if not part.title:
+                return table
+            return f"{'#' * level} {forms.markdown(part.title)}\n\n{table}"
         case Picture(path):
             return f"!{forms.link(path.name, path.name)}"
         case Folded():
@@ -102,27 +104,27 @@ def as_markdown(part: Part, level: int = 1) -> str:
 
 def as_text(parts: Iterable[Part]) -> str:
     """Return text and tables for a terminal."""
-    shown = []
+    blocks = []
     for part in parts:
         if isinstance(part, Text):
-            shown.append(part.text)
+            blocks.append(part.text)
         elif isinstance(part, Table):
             lines = forms.aligned([part.head, *part.rows], texts=part.texts)
-            shown.append("\n".join(filter(None, [part.title, *lines])))
-    return "\n\n".join(shown)
+            blocks.append("\n".join(filter(None, [part.title, *lines])))
+    return "\n\n".join(blocks)
 
 
 def as_json(page: Page) -> str:
     """Return a page as a JSON object: each part with its kind, its texts as Markdown."""
-    return json.dumps(_plain(page), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(_json_value(page), indent=2, ensure_ascii=False) + "\n"
 
 
-def _plain(value: Any) -> Any:
+def _json_value(value: Any) -> Any:
     if is_dataclass(value):
-        content = {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
+        content = {field.name: _json_value(getattr(value, field.name)) for field in fields(value)}
         return {"part": type(value).__name__.lower(), **content}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [_json_value(item) for item in value]
     return value.name if isinstance(value, Path) else value
 
 
@@ -133,8 +135,8 @@ def as_html(page: Page, *, opened: bool = False) -> str:
     """
     from kmaps.templates import render
 
-    image = _embedded()
-    place = _places()
+    image = _image_addresses()
+    place = _anchors()
     for most in _MOST_ROWS:
         text = render(
             "report.html",
@@ -152,7 +154,7 @@ def as_html(page: Page, *, opened: bool = False) -> str:
     return text
 
 
-def _embedded() -> Callable[[Picture], str]:
+def _image_addresses() -> Callable[[Picture], str]:
     """Return a function that gives an image's bytes as its address, as long as there is room."""
     addresses: dict[Path, str] = {}
 
@@ -163,7 +165,7 @@ def _embedded() -> Callable[[Picture], str]:
             room = MOST_BYTES // 2 - sum(map(len, addresses.values()))
             if path.is_file() and path.stat().st_size < 0.7 * room:
                 content = path.read_bytes()
-                if content.startswith(_BEGINS):
+                if content.startswith(_SIGNATURES):
                     data = b64encode(content).decode()
                     addresses[path] = f"data:{_IMAGES[path.suffix]};base64,{data}"
         return addresses[path]
@@ -171,9 +173,10 @@ def _embedded() -> Callable[[Picture], str]:
     return address
 
 
-def _places() -> Callable[[Section], str]:
-    numbers: dict[int, str] = {}
-    return lambda part: numbers.setdefault(id(part), f"part-{len(numbers) + 1}")
+def _anchors() -> Callable[[Section], str]:
+    """Return a function that gives the same name to the same section, for links to it."""
+    names: dict[int, str] = {}
+    return lambda part: names.setdefault(id(part), f"part-{len(names) + 1}")
 
 
 @cache

@@ -26,8 +26,8 @@ def record_table(records: Iterable[Record]) -> pd.DataFrame:
     Mappings and lists are JSON. A time that was measured again is the median of its repeats.
     """
     records = list(records)
-    more = {name for record in records for name in record} - {*COLUMNS, *_REPEATS}
-    names = [*COLUMNS, *sorted(more)]
+    names_in_records = {name for record in records for name in record}
+    names = [*COLUMNS, *sorted(names_in_records - {*COLUMNS, *_REPEATS})]
     lines = [_line(record, names) for record in records]
     columns = {}
     for name in (*names, TIMED):
@@ -51,10 +51,12 @@ def as_csv(records: Iterable[Record]) -> bytes:
 
 def csv_of(table: pd.DataFrame) -> str:
     """Return a table as CSV in which no spreadsheet takes a text for a formula."""
-    safe = {}
+    safe_columns = {}
     for name, column in table.select_dtypes(["object", "string"]).items():
-        safe[name] = [csv_text(value) if isinstance(value, str) else value for value in column]
-    return table.assign(**safe).to_csv(index=False, lineterminator="\n")
+        safe_columns[name] = [
+            csv_text(value) if isinstance(value, str) else value for value in column
+        ]
+    return table.assign(**safe_columns).to_csv(index=False, lineterminator="\n")
 
 
 def as_parquet(records: Iterable[Record]) -> bytes:

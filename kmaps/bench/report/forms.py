@@ -26,8 +26,8 @@ _EQUATION = re.compile(r"(?<!\w)([A-Za-zσγε]) = (\d[\d,.]*\d|\d)")
 
 def csv_text(text: str) -> str:
     """Return text that no spreadsheet takes for a formula; a number such as -1 is none."""
-    begins = text.startswith(("=", "+", "-", "@", "\t", "\r"))
-    return f"'{text}" if begins and not _NUMBER.fullmatch(text) else text
+    may_be_formula = text.startswith(("=", "+", "-", "@", "\t", "\r"))
+    return f"'{text}" if may_be_formula and not _NUMBER.fullmatch(text) else text
 
 
 def xml_text(text: str) -> str:
@@ -91,19 +91,19 @@ def link(text: str, place: str) -> Markdown:
     return Markdown(f"[{_escape(_MARKUP_IN_LINK, text)}]({target})")
 
 
-def bold(text: str, when: bool = True) -> str:
+def bold(text: str, is_bold: bool = True) -> str:
     """Return text that is bold in Markdown, or as it is."""
-    return Markdown(f"**{markdown(text)}**") if when else text
+    return Markdown(f"**{markdown(text)}**") if is_bold else text
 
 
 def latex(text: str) -> str:
     """Return text with LaTeX's special characters escaped, and equations set as such."""
     pieces = _EQUATION.split(one_line(text))  # text, name, number, text, …
-    set_pieces = [_escaped(pieces[0])]
+    output = _escaped(pieces[0])
     for name, number, after in zip(pieces[1::3], pieces[2::3], pieces[3::3], strict=True):
         letter = _LATEX.get(name, name).strip("$")
-        set_pieces += [f"${letter} = {number.replace(',', '{,}')}$", _escaped(after)]
-    return "".join(set_pieces)
+        output += f"${letter} = {number.replace(',', '{,}')}${_escaped(after)}"
+    return output
 
 
 def _escaped(text: str) -> str:
@@ -114,8 +114,9 @@ def _latex_column(name: str) -> str:
     """Return the head of a column: a kernel as papers write it, and perhaps a measure."""
     kernel, space, measure = name.partition(" ")
     additive = kernel.removeprefix("exp-")
-    written = kernel.removesuffix(additive) + _KERNELS.get(additive, _escaped(additive))
-    return written + space + latex(measure)
+    prefix = kernel.removesuffix(additive)
+    symbol = _KERNELS.get(additive, _escaped(additive))
+    return prefix + symbol + space + latex(measure)
 
 
 def latex_label(words: Sequence[str]) -> str:
@@ -129,8 +130,12 @@ def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]], *, texts:
     The first ``texts`` columns hold text; the others hold numbers and are aligned to the right.
     """
     alignment = ["---" if i < texts else "---:" for i in range(len(head))]
-    cells = [[markdown(cell).replace("|", r"\|") for cell in row] for row in (head, *rows)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in (cells[0], alignment, *cells[1:]))
+    lines = [_markdown_cells(head), alignment, *map(_markdown_cells, rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _markdown_cells(row: Sequence[str]) -> list[str]:
+    return [markdown(cell).replace("|", r"\|") for cell in row]
 
 
 def latex_table(
@@ -143,10 +148,10 @@ def latex_table(
     r"""Return a ``table`` environment with booktabs; graphicx shrinks one wider than a line."""
     body = []
     for name, numbers in rows:
-        texts = [
-            rf"\textbf{{{latex(text)}}}" if is_bold else latex(text) for text, is_bold in numbers
-        ]
-        body.append([latex(name), *texts])
+        cells = [latex(name)]
+        for text, is_bold in numbers:
+            cells.append(rf"\textbf{{{latex(text)}}}" if is_bold else latex(text))
+        body.append(" & ".join(cells) + r" \\")
     lines = [
         r"\begin{table}",
         r"\centering",
@@ -156,11 +161,12 @@ def latex_table(
         r"\toprule",
         " & ".join(["", *map(_latex_column, kernels)]) + r" \\",
         r"\midrule",
-        *(" & ".join(row) + r" \\" for row in body),
+        *body,
         r"\bottomrule",
         r"\end{tabular}}%",
         r"\ifdim\wd0>\linewidth\resizebox{\linewidth}{!}{\usebox0}\else\usebox0\fi",
-        *([rf"\par\smallskip\footnotesize {latex(note)}"] if note else []),
-        r"\end{table}",
     ]
+    if note:
+        lines.append(rf"\par\smallskip\footnotesize {latex(note)}")
+    lines.append(r"\end{table}")
     return "\n".join(lines) + "\n"

@@ -47,11 +47,10 @@ def points_of(records: Iterable[Record], measures: Sequence[str]) -> list[FrontP
     records = latest_cells(records)
     lines = summarize(records, measures)
     rows = [Row.of(record) for record in records]
-    labels = short_labels(rows)[0]
-    names = short_names(rows)
+    labels, _ = short_labels(rows)
     brief_labels, _ = short_labels(rows, brief=True)
     briefs = {labels[identity]: brief for identity, brief in brief_labels.items()}
-    methods = {labels[identity]: name for identity, name in names.items()}
+    methods = {labels[identity]: name for identity, name in short_names(rows).items()}
     several_reductions = len({line["reduction"] for line in lines}) > 1
     # Errors of several kernels do not compare.
     setting = (*_SETTING, "kernel") if MEASURES[measures[0]].unit == "kernel" else _SETTING
@@ -62,18 +61,18 @@ def points_of(records: Iterable[Record], measures: Sequence[str]) -> list[FrontP
         words = [line["reduction"] if several_reductions else "", line["kernel"]]
         prefix = "".join(f"{word} " for word in words if word)
         data = [line[name] for name in differing]
-        new = FrontPoint(
+        unmeasured = FrontPoint(
             group=", ".join(text for text in data if text),
             name=f"{prefix}{label}",
             method=methods[label],
             kernel=line["kernel"],
             brief=f"{prefix}{briefs[label]}",
         )
-        point = points.setdefault((*_place(line), label), new)
+        point = points.setdefault((*_place(line), label), unmeasured)
         if line["n"]:
             scale = MEASURES[line["measure"]].scale
-            middle = line["median"] if line["repeats"] else line["mean"]
-            point.values[line["measure"]] = scale * middle
+            value = line["median"] if line["repeats"] else line["mean"]
+            point.values[line["measure"]] = scale * value
             point.whole &= not line["failed"]
             if line["busy"]:
                 point.busy.add(line["measure"])
@@ -91,7 +90,7 @@ def _place(cell: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def front(points: Iterable[FrontPoint], cost: str, quality: str) -> list[FrontPoint]:
-    """Return the points that no other one beats, from the cheapest to the best.
+    """Return the points that no other point beats, from the cheapest to the best.
 
     A point beats another when it is as good in both measures and better in one.
     """

@@ -45,8 +45,8 @@ _JUNIT: dict[str, Verdict] = {"worse": "failure", "missing": "failure", "not mea
 
 def as_text(verdicts: Sequence[CellVerdict], *, unchanged: bool = True) -> str:
     """Return one aligned line a cell, the worst first, and a summary, for a terminal."""
-    shown = [cell for cell in verdicts if unchanged or cell.verdict != "same"]
-    lines = aligned([[cell.verdict, cell.name, cell.text] for cell in shown], texts=3)
+    cells = [cell for cell in verdicts if unchanged or cell.verdict != "same"]
+    lines = aligned([[cell.verdict, cell.name, cell.text] for cell in cells], texts=3)
     return "\n".join([*lines, summary(verdicts)])
 
 
@@ -74,8 +74,9 @@ def as_markdown(verdicts: Sequence[CellVerdict], run: str, *, strict: bool = Fal
     """Return the verdicts as Markdown: what is not the same, and all cells, folded."""
     error = outcome(verdicts, strict=strict)
     changed = [cell for cell in verdicts if cell.verdict != "same"]
+    result = str(error).partition(":")[0] if error else "gate passed"
     parts = [
-        f"### {markdown(run)}: {str(error).partition(':')[0] if error else 'gate passed'}",
+        f"### {markdown(run)}: {result}",
         f"{summary(verdicts)}.",
         _table(changed) if changed else "",
         f"<details>\n<summary>All {len(verdicts)} cells</summary>",
@@ -92,7 +93,9 @@ def _table(verdicts: Sequence[CellVerdict]) -> str:
 
 def as_junit(verdicts: Sequence[CellVerdict], run: str, *, strict: bool = False) -> str:
     """Return a JUnit XML document: a case per cell, an error where it could not be compared."""
-    kinds = _JUNIT | ({"changed": "failure"} if strict else {})
+    kinds = dict(_JUNIT)
+    if strict:
+        kinds["changed"] = "failure"
     cases = [
         Case(cell.name, run, kinds.get(cell.verdict, ""), f"{cell.verdict}: {cell.text}")
         for cell in verdicts

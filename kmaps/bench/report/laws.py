@@ -31,7 +31,7 @@ _FALLING = {SPACING: ("bias", "rms"), FEATURES: ("deviation",)}
 
 GROWING = ("time", "train-memory")  # the measures of a scaling experiment
 
-_LARGEST = 4  # a law is fitted to the largest sizes: constant costs dominate the small ones
+LARGEST = 4  # a law is fitted to the largest sizes: constant costs dominate the small ones
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,31 +85,42 @@ def power_laws(
     laws = []
     for (over, identity, kernel), group in groups.items():
         for name, value in quantities.items():
-            means = {}
-            for at in sorted(group):
-                numbers = [value(record) for record in group[at]]
-                numbers = [number for number in numbers if number is not None]
-                if numbers:
-                    means[at] = mean(numbers)
-            if means:
-                places = np.array(list(means))
-                values = np.array(list(means.values()))
-                exponent, factor = _fitted(places[-largest:], values[-largest:])
-                law = PowerLaw(
-                    label=labels[identity],
-                    kernel=kernel,
-                    over=over,
-                    quantity=name,
-                    at=places,
-                    values=values,
-                    exponent=exponent,
-                    factor=factor,
-                )
-                laws.append(law)
+            means = _means_by_place(group, value, mean)
+            if not means:
+                continue
+            places = np.array(list(means))
+            values = np.array(list(means.values()))
+            exponent, factor = _fit_law(places[-largest:], values[-largest:])
+            law = PowerLaw(
+                label=labels[identity],
+                kernel=kernel,
+                over=over,
+                quantity=name,
+                at=places,
+                values=values,
+                exponent=exponent,
+                factor=factor,
+            )
+            laws.append(law)
     return laws
 
 
-def _fitted(places: NDArray[np.float64], values: NDArray[np.float64]) -> tuple[float, float]:
+def _means_by_place(
+    group: Mapping[float, Sequence[Record]],
+    value: Value,
+    mean: Callable[[Sequence[float]], float],
+) -> dict[float, float]:
+    """Return the mean of a quantity at each place that has values of it, in ascending order."""
+    means = {}
+    for at in sorted(group):
+        values = [value(record) for record in group[at]]
+        numbers = [number for number in values if number is not None]
+        if numbers:
+            means[at] = mean(numbers)
+    return means
+
+
+def _fit_law(places: NDArray[np.float64], values: NDArray[np.float64]) -> tuple[float, float]:
     """Return the exponent and the factor of the least squares law; NaN where there is none."""
     if len(places) < 2 or (values <= 0).any():
         return np.nan, np.nan
@@ -176,7 +187,7 @@ def convergence(records: Iterable[Record]) -> list[dict[str, PowerLaw]]:
     columns = ("rms", "random_rms", "additive_rms")
     errors: dict[str, Value] = {name: itemgetter(name) for name in columns}
     by_map: dict[tuple[str, str], dict[str, PowerLaw]] = {}
-    for law in power_laws(records, place, errors, largest=_LARGEST):
+    for law in power_laws(records, place, errors, largest=LARGEST):
         by_map.setdefault((law.label, law.kernel), {})[law.quantity] = law
     return [laws for laws in by_map.values() if len(laws) == len(columns)]
 
@@ -196,8 +207,16 @@ def convergence_table(records: Iterable[Record]) -> Table:
             f"{errors['rms'].values[-1]:.5f}",
         ]
         lines.append(line)
-    head = ["kernel", "map", "random part falls as", "at m =", "random part", "additive part"]
-    return Table([*head, "whole"], lines, texts=2)
+    head = [
+        "kernel",
+        "map",
+        "random part falls as",
+        "at m =",
+        "random part",
+        "additive part",
+        "whole",
+    ]
+    return Table(head, lines, texts=2)
 
 
 # ---- times and memory
@@ -213,11 +232,13 @@ def growth(records: Iterable[Record]) -> dict[str, dict[str, PowerLaw]]:
 
     measures = {name: MEASURES[name].value for name in ("accuracy", "convert", *GROWING)}
     # The last record of a size is the one that counts.
-    laws = power_laws(records, place, measures, lambda values: values[-1], _LARGEST)
-    several = len({law.kernel for law in laws} - {""}) > 1
+    laws = power_laws(records, place, measures, lambda values: values[-1], LARGEST)
+    several_kernels = len({law.kernel for law in laws} - {""}) > 1
     by_row: dict[str, dict[str, PowerLaw]] = {}
     for law in laws:
-        name = f"{law.label}, {law.kernel}" if several and law.kernel else law.label
+        name = law.label
+        if several_kernels and law.kernel:
+            name += f", {law.kernel}"
         by_row.setdefault(name, {})[law.quantity] = law
     return by_row
 
@@ -228,17 +249,17 @@ def growth_table(records: Iterable[Record]) -> Table:
     for row, by_measure in growth(records).items():
         if "accuracy" not in by_measure:
             continue
-        shown = {name: MEASURES[name].format(law.values[-1]) for name, law in by_measure.items()}
-        grown = {measure: f"n^{law.exponent:.2f}" for measure, law in by_measure.items()}
+        values = {name: MEASURES[name].format(law.values[-1]) for name, law in by_measure.items()}
+        powers = {name: f"n^{law.exponent:.2f}" for name, law in by_measure.items()}
         line = [
             row,
             f"{by_measure['accuracy'].at[-1]:,}",
-            shown["accuracy"],
-            shown.get("time", ""),
-            shown.get("convert", ""),
-            grown.get("time", ""),
-            shown.get("train-memory", ""),
-            grown.get("train-memory", ""),
+            values["accuracy"],
+            values.get("time", ""),
+            values.get("convert", ""),
+            powers.get("time", ""),
+            values.get("train-memory", ""),
+            powers.get("train-memory", ""),
         ]
         lines.append(line)
     head = [

@@ -9,6 +9,7 @@ to be worse. A row that lacks splits the others have is never marked, nor is a t
 while other work ran or on another computer.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
@@ -145,24 +146,24 @@ def _marker(
     summary: Sequence[Line], cells: dict[tuple, list[Record]], tied: Tied | None
 ) -> Callable[[Line], bool]:
     """Return a function that says whether a line is marked as the best of its measure."""
-    marked: set[int] = set()
+    marked_ids: set[int] = set()
     for lines in _split(summary, together=False).values():
         measure = MEASURES[lines[0]["measure"]]
         most = _most_cells(lines)
-        competing = [line for line in lines if _competes(line, most)]
-        if not competing or not measure.ranked:
+        competitors = [line for line in lines if _competes(line, most)]
+        if not competitors or not measure.ranked:
             continue
         best_of = max if measure.highest else min
-        best = best_of(competing, key=_middle)
+        best = best_of(competitors, key=_middle)
         text = measure.format(_middle(best))
         records_of_best = cells[_identity(best)]
-        for line in competing:
+        for line in competitors:
             prints_the_same = measure.format(_middle(line)) == text
             if prints_the_same or (
                 tied is not None and tied(cells[_identity(line)], records_of_best, line["measure"])
             ):
-                marked.add(id(line))
-    return lambda line: id(line) in marked
+                marked_ids.add(id(line))
+    return lambda line: id(line) in marked_ids
 
 
 def _identity(line: Line) -> tuple:
@@ -185,18 +186,19 @@ def notes(records: Iterable[Record]) -> list[str]:
     """Return the settings that all rows of a table share, which labels and titles leave out."""
     records = list(records)
     _, shared_settings = short_labels(map(Row.of, records))
-    short = short_features(records)
-    shortened = [(name, whole) for whole, name in sorted(short.items()) if whole != name]
-    parameters = [f"{name}: {whole.removeprefix(name).strip()}" for name, whole in shortened]
+    parameters = []
+    for full_name, name in sorted(short_features(records).items()):
+        if full_name != name:
+            parameters.append(f"{name}: {full_name.removeprefix(name).strip()}")
     return [*shared_settings, *parameters]
 
 
 def short_features(records: Iterable[Record]) -> dict[str, str]:
     """Return the names of features, without parameters where these distinguish none of them."""
     parameters = {record["features"]: record.get("feature_params") or {} for record in records}
-    names = {whole: whole.removesuffix(in_words(params)) for whole, params in parameters.items()}
-    short_names = list(names.values())
-    return {whole: name if short_names.count(name) == 1 else whole for whole, name in names.items()}
+    names = {full: full.removesuffix(in_words(params)) for full, params in parameters.items()}
+    counts = Counter(names.values())
+    return {full: name if counts[name] == 1 else full for full, name in names.items()}
 
 
 def _by_kernel(
@@ -318,7 +320,7 @@ def _title(lines: Sequence[Line], content: str, features: str) -> str:
     if line["normalize"] not in ("", "none"):
         features = f"{features or 'columns'} ({line['normalize']})"
     reduction = REDUCTION_WORDS.get(line["reduction"], line["reduction"])
-    words = line["setting"], line["dataset"], features, reduction
+    words = (line["setting"], line["dataset"], features, reduction)
     title = f"{', '.join(filter(None, words))}: {content}"
     return "; ".join(filter(None, [title, _repeats(lines), _replicates(lines, line)]))
 
@@ -328,16 +330,19 @@ def _repeats(lines: Sequence[Line]) -> str:
     repeats = {line["repeats"] for line in lines} - {0}
     if not repeats:
         return ""
-    counted = "–".join(map(str, sorted({min(repeats), max(repeats)})))
+    least = min(repeats)
+    most = max(repeats)
+    count = str(least) if least == most else f"{least}–{most}"
     plural = "" if repeats == {1} else "s"
-    others = ", the others timed once" if any(not line["repeats"] for line in lines) else ""
-    return f"median (quartiles) of {counted} repeat{plural}{others}"
+    has_timed_once = any(not line["repeats"] for line in lines)
+    note = ", the others timed once" if has_timed_once else ""
+    return f"median (quartiles) of {count} repeat{plural}{note}"
 
 
 def _replicates(lines: Sequence[Line], line: Line) -> str:
     """Say over how many splits or draws the numbers of a block are."""
     if line["n"] > 1:
-        has_means = any(not other["repeats"] for other in lines)
+        has_means = any(not row["repeats"] for row in lines)
         spread = "mean ± std over " if has_means else ""
         return f"{spread}{line['n']} {line['over']}"
     return f"1 {line['over'].removesuffix('s')}" if line["over"] else ""
@@ -349,8 +354,8 @@ def _sentence(phrases: Sequence[str]) -> str:
 
 def _text(panels: Sequence[Panel], phrases: Sequence[str]) -> str:
     notes = [_sentence(phrases), f"* {_BEST}."]
-    last = "\n".join(note for note in notes if note)
-    return "\n\n".join([*map(_text_panel, panels), last]) + "\n"
+    note_lines = "\n".join(note for note in notes if note)
+    return "\n\n".join([*map(_text_panel, panels), note_lines]) + "\n"
 
 
 def _text_panel(panel: Panel) -> str:
@@ -390,6 +395,6 @@ def _latex(panels: Sequence[Panel], phrases: Sequence[str]) -> str:
 
 def _notes_below(panel: Panel, phrases: Sequence[str]) -> list[str]:
     """Return the notes below a panel that stands alone, without notes on absent marks."""
-    shown = "".join(cell.text for _, cells in panel.rows for cell in cells)
-    absent = [mark for mark in (UNLIKE, BUSY, *SIGNS.values()) if mark not in shown]
+    text = "".join(cell.text for _, cells in panel.rows for cell in cells)
+    absent = [mark for mark in (UNLIKE, BUSY, *SIGNS.values()) if mark not in text]
     return [phrase for phrase in phrases if not phrase.startswith(tuple(absent))]

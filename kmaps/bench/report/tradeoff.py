@@ -45,8 +45,8 @@ class LearnerPoints:
 
 def quality(records: Iterable[Record]) -> str:
     """Return the column that says how good a trial is: detectors have an average precision."""
-    detect = any(record["options"].get("classes") for record in records)
-    return "average_precision" if detect else "accuracy"
+    has_detectors = any(record["options"].get("classes") for record in records)
+    return "average_precision" if has_detectors else "accuracy"
 
 
 def learners(records: Iterable[Record]) -> list[LearnerPoints]:
@@ -62,7 +62,8 @@ def learners(records: Iterable[Record]) -> list[LearnerPoints]:
     for group in rows.values():
         first = group[0]
         exact = _is_exact(first)
-        name = LEARNERS.get(_named(first), _named(first))
+        learner_name = _learner_name(first)
+        name = LEARNERS.get(learner_name, learner_name)
         if exact or several_kernels:
             name += f" {first['kernel']}"
         if not exact and len(maps) > 1:
@@ -77,7 +78,7 @@ def has_times(points: Iterable[LearnerPoints]) -> bool:
     return any(not isnan(point.us) for learner in points for point in learner.points)
 
 
-def _named(record: Record) -> str:
+def _learner_name(record: Record) -> str:
     """Return the name of a record's learner; refuse a record that lacks values of its point."""
     name = record["learner"].get("name")
     C = record["learner"].get("C")
@@ -109,7 +110,7 @@ def _point(group: Sequence[Record], measure: str) -> TrialPoint:
             microseconds.append(1e6 * test_s / record["n_test"])
     return TrialPoint(
         quality=100 * fmean(values),  # with the same digits as in tables
-        spread=100 * float(np.std(values, ddof=1)) if len(values) > 1 else float("nan"),
+        spread=100 * float(np.std(values, ddof=1)) if len(values) > 1 else nan,
         kept=float(np.mean([record["dim"] / 2 for record in group])),
         drawn=first["params"].get("n_frequencies", 0),
         C=C,
@@ -129,10 +130,11 @@ def tradeoff_table(records: Iterable[Record]) -> Table:
 
 
 def _line(learner: LearnerPoints, point: TrialPoint) -> list[str]:
-    shown = f"{point.quality:.2f}"
+    C = f"{point.C:.3g} (chosen)" if point.is_chosen else f"{point.C:g}"
+    projections = ["", ""] if learner.exact else [f"{point.drawn:,}", f"{point.kept:,.0f}"]
+    quality_text = f"{point.quality:.2f}"
     spread = f"{point.spread:.2f}"
     if not isnan(point.spread) and float(spread):
-        shown += f" ± {spread}"
-    projections = ["", ""] if learner.exact else [f"{point.drawn:,}", f"{point.kept:,.0f}"]
-    C = f"{point.C:.3g} (chosen)" if point.is_chosen else f"{point.C:g}"
-    return [learner.name, C, *projections, shown, "–" if isnan(point.us) else f"{point.us:.1f}"]
+        quality_text += f" ± {spread}"
+    us = "–" if isnan(point.us) else f"{point.us:.1f}"
+    return [learner.name, C, *projections, quality_text, us]

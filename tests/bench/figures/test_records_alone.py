@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 
+from kmaps.bench.figures.approximation import draw_spectra
 from kmaps.bench.figures.laws import draw_convergence, draw_scaling
 from kmaps.bench.figures.learned import (
     draw_functions,
@@ -13,6 +14,7 @@ from kmaps.bench.figures.learned import (
     lines_of,
 )
 from kmaps.bench.report.tradeoff import LearnerPoints, TrialPoint
+from kmaps.errors import NothingMeasured
 from tests.bench.sample_records import record
 
 
@@ -38,6 +40,11 @@ def converging():
         for m in (64, 256)
         for kernel in ("rbf", "exp-chi2")
     ]
+
+
+def test_records_without_periods_have_no_spectrum(tmp_path):
+    with pytest.raises(NothingMeasured):
+        draw_spectra([record("homogeneous", dim=3, period=None)], tmp_path / "figure.svg")
 
 
 TOYS = [record("fourier", params={"degree": n}, kernel="", key=str(n)) for n in (1, 2)]
