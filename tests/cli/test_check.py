@@ -72,15 +72,9 @@ def test_a_loss_shows_with_its_interval_and_fails_when_nothing_may_change():
     assert "accuracy 75.00 %, baseline 76.00" in found.stdout
     assert "(-1.00, 95 % interval -1.8" in found.stdout
     assert "train_bytes -1" in found.stdout
-    strict = kmaps("check", "ours", "--against", "theirs", "--floor", "0.02", "--strict", code=1)
-    assert "1 changed" in strict.stderr
-    told = json.loads(
-        kmaps(
-            *("check", "ours", "--against", "theirs", "--floor", "0.02", "--strict", "--json"),
-            code=1,
-        ).stdout
-    )
-    assert told["exit_code"] == 1
+    command = ["check", "ours", "--against", "theirs", "--floor", "0.02", "--strict"]
+    assert "1 changed" in kmaps(*command, code=1).stderr
+    assert json.loads(kmaps(*command, "--json", code=1).stdout)["exit_code"] == 1
 
 
 def write_run(folder, cells):

@@ -9,7 +9,7 @@ from commands import kmaps, refused
 from PIL import Image
 from sklearn.datasets import load_svmlight_file
 
-from kmaps.cli.features import _spread
+from kmaps.cli.features import _spread_rows
 from kmaps.data import load_dataset
 from kmaps.features import extract
 
@@ -124,5 +124,5 @@ def test_no_file_is_replaced_and_options_for_the_user_s_images_are_named():
 
 def test_the_images_shown_are_from_the_first_class_to_the_last():
     of_two_classes = SimpleNamespace(y=np.array([1, 0, 1, 0, 1]))
-    assert _spread(of_two_classes, 2, bad=set()) == [1, 4]
-    assert _spread(of_two_classes, 9, bad={4}) == [1, 3, 0, 2]
+    assert _spread_rows(of_two_classes, 2, bad=set()) == [1, 4]
+    assert _spread_rows(of_two_classes, 9, bad={4}) == [1, 3, 0, 2]

@@ -39,7 +39,9 @@ COMMANDS = [
     (["info", "nowhere.npz"], 2),
     (["error", "--map", "homogenous"], 2),
     (["run", "quickstart", "--jobs", "0"], 2),
-    *((["list", what], 0) for what in ("kernels", "datasets", "features")),
+    (["list", "kernels"], 0),
+    (["list", "datasets"], 0),
+    (["list", "features"], 0),
     (["info"], 0),
     (["table", RESULTS, "--format", "json"], 2),
     (["table", RESULTS, "--measure", "acuracy"], 2),
@@ -77,7 +79,7 @@ def test_what_answers_at_once_imports_nothing_heavy(tmp_path):
 
 @pytest.mark.parametrize("name", ["kmaps", "kmaps.maps", "kmaps.features", "kmaps.bench.kinds"])
 def test_packages_alone_import_nothing_heavy(name):
-    program = f"import sys, {name}; print([one for one in {HEAVY} if one in sys.modules])"
+    program = f"import sys, {name}; print([module for module in {HEAVY} if module in sys.modules])"
     assert python("-c", program) == "[]\n"
 
 
@@ -85,7 +87,9 @@ def test_reading_records_loads_nothing_that_measures(tmp_path):
     measuring = [f"kmaps.{name}" for name in ("bench.work", "bench.spec", "bench.run", "svm")]
     others = ["kmaps.models", "kmaps.data", "kmaps.features"]
     commands = [
-        *(["table", RESULTS], ["check", RESULTS, "--against", RESULTS]),
-        *(["plot", RESULTS, "-o", "front.png"], ["report", RESULTS, "-o", "page.md"]),
+        ["table", RESULTS],
+        ["check", RESULTS, "--against", RESULTS],
+        ["plot", RESULTS, "-o", "front.png"],
+        ["report", RESULTS, "-o", "page.md"],
     ]
     assert [*codes_and_imports(tmp_path, measuring + others, commands)] == [[0, []]] * 4

@@ -111,8 +111,13 @@ def test_what_is_told(tried):
 @pytest.mark.parametrize(
     "label",
     [
-        *("exact-coded", "intersection", "homogeneous", "spline", "kmaps.KernelSVC"),
-        *("kmaps.LandmarkSVC kernel=exp", "kmaps.LandmarkSVC kernel=rbf"),
+        "exact-coded",
+        "intersection",
+        "homogeneous",
+        "spline",
+        "kmaps.KernelSVC",
+        "kmaps.LandmarkSVC kernel=exp",
+        "kmaps.LandmarkSVC kernel=rbf",
         "kmaps.RandomFeatureSVC",
     ],
 )

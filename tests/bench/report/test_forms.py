@@ -76,7 +76,7 @@ def test_no_name_of_a_record_is_markup_in_a_page(name):
     claim |= {"measure": "accuracy"}
     parts = {"about": name, "claims": [claim], "figures": [Path(f"{name}.png")]}
     parts["sections"] = [Section(name, [Table([name], [[name]], title=name)])]
-    item = Item(*["claim", name, name, name, "", "", "fails", "fails"], of=name)
+    item = Item("claim", name, name, name, "", "", "fails", "fails", of=name)
     documents = [
         as_markdown(page([cell], measures=("accuracy",), **parts)),
         as_markdown(glance([item], {name: [cell]}, [])),

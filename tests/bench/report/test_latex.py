@@ -10,8 +10,12 @@ from tests.bench.records.published import records as published
 from tests.bench.sample_records import record
 
 RUNS = (  # one of each kind
-    *("annfm-table4-daimler", "scaling-mnist", "ldefm-table1", "lac-figure3-toy"),
-    *("genrbf-approximation", "genrbf-figure3-tradeoff"),
+    "annfm-table4-daimler",
+    "scaling-mnist",
+    "ldefm-table1",
+    "lac-figure3-toy",
+    "genrbf-approximation",
+    "genrbf-figure3-tradeoff",
 )
 # Each character that latex() knows, in the name of a row.
 ODD = r"\~^±⊗σγεΩ–…×·−²µ<>|†‡¶§&%$#_{}₀₉"
