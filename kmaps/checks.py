@@ -23,6 +23,7 @@ LARGEST_RATIO = 1e6
 
 A larger one is presumably a fill value, and levels and weights follow it.
 """
+_DUST = 1e-12  # of the median column's size: less is what rounding left of zeros
 LARGEST_VALUE = 1e37  # a feature's largest value to learn a table from; float32 ends at 3.4e38
 LARGEST_WHOLE = 2**63 - 1  # larger numbers of Python fit into no array
 T = TypeVar("T")
@@ -205,3 +206,23 @@ def warn_outside(outside: int, total: int, whom: str, stacklevel: int) -> None:
             ClampedWarning,
             stacklevel=stacklevel,
         )
+
+
+def ratios_to_medians(largest: NDArray, medians: NDArray) -> NDArray[np.float64]:
+    """Return how many times as large as its median each column's largest value is.
+
+    Parameters
+    ----------
+    largest, medians : ndarray, shape (d,)
+        Of each column the largest size, and the median size of its non-zero values.
+
+    Returns
+    -------
+    ndarray of float64, shape (d,)
+        Zero for columns without values, and for those whose median is less than 10⁻¹² of the
+        median of these medians: most of their values are what rounding left of zeros.
+    """
+    some = medians[medians > 0]
+    least = _DUST * np.median(some) if len(some) else 0.0
+    ratios = np.zeros(len(medians))
+    return np.divide(largest, medians, out=ratios, where=medians > least)

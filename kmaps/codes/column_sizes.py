@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from kmaps._loops.codes import N_DISTINCT, N_SIZES, count_sizes
-from kmaps.checks import LARGEST_RATIO
+from kmaps.checks import LARGEST_RATIO, ratios_to_medians
 from kmaps.codes.codebook import Codebook
 from kmaps.errors import ColumnNote
 from kmaps.matrices import AnyMatrix, read_only, row_blocks
@@ -172,8 +172,8 @@ def columns_of_large_values(sizes: ColumnSizes, low: NDArray, high: NDArray) -> 
         The numbers, from 0 on, of the columns with a value of more than `LARGEST_RATIO` times the
         median size of their non-zero values.
     """
-    largest = np.maximum(high, -low)
-    return np.flatnonzero(largest > LARGEST_RATIO * sizes.quantile(0.5))
+    ratios = ratios_to_medians(np.maximum(high, -low), sizes.quantile(0.5))
+    return np.flatnonzero(ratios > LARGEST_RATIO)
 
 
 def columns_of_few_levels(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kmaps.checks import LARGEST_RATIO, present
+from kmaps.checks import LARGEST_RATIO, present, ratios_to_medians
 from kmaps.errors import InputError
 from kmaps.matrices import AnyMatrix, issparse
 
@@ -176,9 +176,7 @@ class ColumnWatch:
         if self._keep_large or not self._n_rows:
             return
         medians = self._sample.medians()
-        ratios = np.divide(
-            self._largest, medians, out=np.zeros_like(self._largest), where=medians > 0
-        )
+        ratios = ratios_to_medians(self._largest, medians)
         column = int(ratios.argmax())
         if ratios[column] > LARGEST_RATIO:
             raise InputError(

@@ -130,6 +130,15 @@ def test_a_fill_value_is_found_in_a_column_that_is_small_even_with_it():
         choose_training_codebook(Columns(X), 256, "auto")
 
 
+def test_what_rounding_left_of_zeros_makes_no_fill_value():
+    """A corner of gradient histograms: most values are 1e-16, some are as large as others."""
+    rng = np.random.default_rng(0)
+    X = rng.gamma(1.0, 0.01, (400, 20))
+    X[:300, 7] = 1e-16 * rng.random(300)
+    with warnings.catch_warnings(action="error"):
+        assert len(choose_training_codebook(Columns(X), 256, "auto").levels) == 1
+
+
 def test_a_fill_value_is_found_in_blocks():
     X = np.random.default_rng(0).random((300, 3))
     X[250, 1] = 1e9

@@ -70,6 +70,13 @@ def test_a_few_rows_are_apart_by_chance():
 
 
 @pytest.mark.parametrize("as_matrix", [np.asarray, sp.csr_matrix])
+def test_what_rounding_left_of_zeros_makes_no_value_large(as_matrix):
+    X = np.random.default_rng(0).gamma(1.0, 0.01, (N, 4))
+    X[: N // 2 + 9, 1] *= 1e-14
+    assert lines(as_matrix(X)) == []
+
+
+@pytest.mark.parametrize("as_matrix", [np.asarray, sp.csr_matrix])
 @pytest.mark.parametrize("value", [1e30, -1e30, 2.1e7])
 def test_a_value_that_is_far_larger_than_its_column_is_refused(as_matrix, value):
     X = RNG.integers(0, 3, (N, 4)) * 20.0
