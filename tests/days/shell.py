@@ -73,8 +73,11 @@ class Shell:
         print(textwrap.indent(textwrap.dedent(program).strip(), ">>> "))
         return self("python program.py", code)
 
-    def interrupted(self, line: str, after_s: float) -> tuple[Ended, float]:
-        """Type a line and, some time later, Ctrl-C; return how it ended and the seconds it took."""
+    def interrupted(self, line: str, after_s: float, begun: str = "") -> tuple[Ended, float]:
+        """Type a line and, some time later, Ctrl-C; return how it ended and the seconds it took.
+
+        The time counts from when it has printed ``begun``.
+        """
         print(f"$ {line}   # Ctrl-C after {after_s:g} s")
         log = self.folder / "interrupted.log"
         with (
@@ -88,6 +91,8 @@ class Shell:
                 preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
             ) as process,
         ):
+            while begun not in log.read_text():
+                time.sleep(0.01)
             time.sleep(after_s)
             pressed = time.monotonic()
             process.send_signal(signal.SIGINT)
