@@ -81,8 +81,8 @@ format: $(VENV)/.installed ## Fix format and what style can be fixed by itself
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(VENV)/.installed ## Measure the speed of each component against other libraries, as ratios
-	$(BIN)/python -m benchmarks
+bench: $(VENV)/.installed ## Measure speed, as ratios to other libraries (RECORD=yes keeps headlines)
+	$(BIN)/python -m benchmarks $(if $(RECORD),--record)
 
 docs: $(VENV)/.installed-docs ## Build the documentation site into docs/_build/html
 	$(BIN)/python -m sphinx -q -W --keep-going -d docs/_build/doctrees docs docs/_build/html

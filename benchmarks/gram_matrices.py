@@ -25,6 +25,8 @@ def pairs() -> list[Pair]:
             lambda: additive_chi2_kernel(X, Y),
             at_least=15,
             runs=3,
+            headline="chi2 Gram matrix, 2,000 × 2,000 rows of 784 values",
+            rival="scikit-learn's `additive_chi2_kernel`",
         ),
         *(
             Pair(

@@ -14,7 +14,10 @@ from kmaps.bench.run.clock import Clock
 
 @dataclass(frozen=True)
 class Quantity:
-    """What is measured, in which unit and with how many digits, and what less of it is called."""
+    """What is measured, in which unit and with how many digits, and what less of it is called.
+
+    ``measure`` is what ``of`` returns: seconds ("s") or "bytes".
+    """
 
     of: Callable[[Any], float]
     per_unit: float
@@ -22,6 +25,7 @@ class Quantity:
     less: str
     warm_up: bool
     digits: int = 1
+    measure: str = "s"
 
 
 def seconds(function: Callable[[], object]) -> float:
@@ -59,8 +63,8 @@ def process_bytes(script: str) -> float:
 
 
 TIME = Quantity(seconds, 1e3, "ms", "faster", warm_up=True)
-MEMORY = Quantity(peak_bytes, 1e-6, "MB", "smaller", warm_up=False)
-PROCESS = Quantity(process_bytes, 1e-6, "MB", "smaller", warm_up=False)
+MEMORY = Quantity(peak_bytes, 1e-6, "MB", "smaller", warm_up=False, measure="bytes")
+PROCESS = Quantity(process_bytes, 1e-6, "MB", "smaller", warm_up=False, measure="bytes")
 
 
 @dataclass
@@ -68,7 +72,8 @@ class Pair:
     """Our way against another way to do the same, or against the least work it needs.
 
     ``at_least`` is the ratio other/ours we promise, ``at_most`` the ratio ours/other; with neither
-    the ratio is only shown.
+    the ratio is only shown. A pair with a ``headline`` is kept in the record by that name;
+    there the other way is called ``rival``.
     """
 
     name: str
@@ -79,6 +84,8 @@ class Pair:
     at_most: float | None = None
     runs: int = 7
     quantity: Quantity = TIME
+    headline: str = ""
+    rival: str = ""
 
 
 @dataclass
@@ -91,38 +98,58 @@ class Limit:
     quantity: Quantity = TIME
 
 
-def measure(job: Pair | Limit) -> str:
-    """Return one line: medians, the median of the pairwise ratios and whether the promise holds."""
+@dataclass(frozen=True)
+class Measurement:
+    """What a pair or a limit took: medians, and the median of the pairwise ratios."""
+
+    line: str
+    held: bool
+    headline: str = ""
+    rival: str = ""
+    measure: str = "s"  # or "bytes"
+    ours: float = 0.0
+    other: float = 0.0
+    ratio: float = 0.0  # other/ours
+
+
+def measure(job: Pair | Limit) -> Measurement:
+    """Return what it took, with a line that says whether the promise holds."""
     return _measure_pair(job) if isinstance(job, Pair) else _measure_limit(job)
 
 
-def _measure_limit(limit: Limit) -> str:
+def _measure_limit(limit: Limit) -> Measurement:
     quantity = limit.quantity
     if quantity.warm_up:
         quantity.of(limit.ours)
     taken = quantity.of(limit.ours) * quantity.per_unit
-    verdict = "held" if taken <= limit.at_most else "MISSED"
+    held = taken <= limit.at_most
     promise = f"≤ {limit.at_most:g} {quantity.unit}"
-    return f"{limit.name:36} {taken:9.{quantity.digits}f} {quantity.unit}   {promise:62} {verdict}"
+    amount = f"{taken:9.{quantity.digits}f} {quantity.unit}"
+    line = f"{limit.name:36} {amount}   {promise:62} {'held' if held else 'MISSED'}"
+    return Measurement(line, held)
 
 
-def _measure_pair(pair: Pair) -> str:
+def _measure_pair(pair: Pair) -> Measurement:
     of, per_unit, unit = pair.quantity.of, pair.quantity.per_unit, pair.quantity.unit
     if pair.quantity.warm_up:
         of(pair.ours), of(pair.other)  # compile, too
     taken = [(of(pair.ours), of(pair.other)) for _ in range(pair.runs)]
     ours, other = (median(column) for column in zip(*taken, strict=True))
+    gain = median(b / a for a, b in taken)
     if pair.at_most is not None:
-        ratio = median(a / b for a, b in taken)
-        verdict = f"{ratio:7.2f} × its time"
-        promise, held = f"≤ {pair.at_most:g}", ratio <= pair.at_most
+        cost = median(a / b for a, b in taken)
+        verdict = f"{cost:7.2f} × its time"
+        promise = f"≤ {pair.at_most:g}"
+        held = cost <= pair.at_most
     else:
-        ratio = median(b / a for a, b in taken)
-        verdict = f"{ratio:7.1f} × {pair.quantity.less:8}"
+        verdict = f"{gain:7.1f} × {pair.quantity.less:8}"
         promise = "" if pair.at_least is None else f"≥ {pair.at_least:g}"
-        held = pair.at_least is None or ratio >= pair.at_least
-    return (
+        held = pair.at_least is None or gain >= pair.at_least
+    line = (
         f"{pair.name:36} {per_unit * ours:9.1f} {unit}   "
         f"{pair.other_name:28} {per_unit * other:9.1f} {unit}   "
         f"{verdict}  {promise:6} {('held' if held else 'MISSED') if promise else ''}"
     ).rstrip()
+    return Measurement(
+        line, held, pair.headline, pair.rival, pair.quantity.measure, ours, other, gain
+    )

@@ -27,6 +27,7 @@ from kmaps.svm.losses import LOSSES
 
 _ROWS = int(os.environ.get("KMAPS_OVERLAP_ROWS", "60000"))
 _COSTS = (1.0, 100.0)
+_LOSSES = {"squared_hinge": "squared hinge", "logistic": "logistic loss"}
 _ONCE = Quantity(seconds, 1e3, "ms", "faster", warm_up=False)
 
 
@@ -54,6 +55,8 @@ def pairs() -> Iterator[Pair | Limit]:
                 at_least=5,
                 runs=1,
                 quantity=_ONCE,
+                headline=f"exact chi2, {_LOSSES[loss]}, C = {C:g}, classes that overlap",
+                rival=f"{rival} on explicit columns",
             )
         for loss, model in coded.items():
             yield Pair(
