@@ -83,6 +83,19 @@ def test_reported_error_is_the_true_one(parameters, length):
     assert feature_map.n_outputs_ <= parameters["dim"]
 
 
+def test_the_mean_error_is_the_integral_of_the_true_one():
+    feature_map = LowDimMap("chi2", 5, norm="l1").fit([[1.0], [2.0]])
+    lam = np.linspace(0, np.log(255), 50_001)
+    approximate = np.cos(lam[:, None] * feature_map.frequencies_) @ feature_map.weights_
+    error = np.exp(-lam / 2) * np.abs(approximate - KERNELS["chi2"].signature(lam))
+    integral = np.sum(error[:-1] + error[1:]) / 2 * lam[1]
+    assert feature_map.error_ == pytest.approx(integral, rel=1e-4)  # 2e-6
+    largest = LowDimMap("chi2", 5).fit([[1.0], [2.0]])
+    others = np.cos(lam[:, None] * largest.frequencies_) @ largest.weights_
+    other_error = np.exp(-lam / 2) * np.abs(others - KERNELS["chi2"].signature(lam))
+    assert integral < other_error.mean() * np.log(255)
+
+
 def best_of_one_frequency(kernel, length, weighted):
     """Scan the frequency of a constant and a cosine; a plain linear program for the weights."""
     lam = np.linspace(0, length, 400)

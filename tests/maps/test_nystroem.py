@@ -86,3 +86,8 @@ def test_points_are_training_values_drawn_by_frequency():
     np.testing.assert_array_equal(again.points_, drawn[3].points_)
     two = NystroemMap(n_points=10).fit(np.c_[common, common])
     assert (two.points_[0] != two.points_[1]).any()
+
+
+def test_points_are_drawn_with_the_seed_0_unless_it_is_named():
+    points = NystroemMap(n_points=20).fit(X).points_
+    np.testing.assert_array_equal(points, NystroemMap(n_points=20, random_state=0).fit(X).points_)
