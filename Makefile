@@ -31,9 +31,8 @@ test: $(VENV)/.installed ## Run the tests (KMAPS_MIRROR=DIR also runs those on t
 test-one: $(VENV)/.installed ## Run the tests of one package: make test-one PACKAGE=maps
 	$(VENV)/$(PYTEST) -q tests/$(PACKAGE) $(wildcard kmaps/$(PACKAGE))
 
-test-slow: $(VENV)/.installed ## Run the tests that `make test` leaves out: those that take long, and test-recipes
+test-slow: $(VENV)/.installed ## Run the tests that `make test` leaves out: those that take long
 	$(VENV)/$(PYTEST) -m 'slow and not network and not site'
-	$(MAKE) test-recipes
 
 test-recipes: $(VENV)/.installed ## Follow all recipes of CONTRIBUTING in a copy, and run make test's tests there
 	$(BIN)/python -m pytest -q -m soak tests/test_recipes.py

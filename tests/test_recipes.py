@@ -120,7 +120,7 @@ def test_what_every_change_may_break_passes_with_the_recipes(changed):
     run_in(source, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", chosen, *files, *NEW_TESTS)
 
 
-@pytest.mark.soak  # `make test-slow` runs it by itself, since it takes both processors
+@pytest.mark.soak  # make test-recipes: all tests of `make test` once more, on both processors
 def test_all_tests_pass_with_the_recipes(tmp_path):
     with changed_package(tmp_path):
         source = tmp_path / "source"
