@@ -215,7 +215,7 @@ def test_what_cannot_be_trained_on():
         f"in.npy m.npz {y} --map spline --kernel js": "--kernel js: the spline map has no kernel;",
         f"in.npy m.npz {y} --map sign-cauchy": "--map sign-cauchy: has no tables, but training",
         f"in.npy m.npz {y} --kernel exp-js --smooth 0.1": "--smooth: is not for gen",
-        f"in.npy m.npz {y} --loss hing": "--loss hing: expected 'hinge', 'squared_hinge' or",
+        f"in.npy m.npz {y} --loss hing": "--loss hing: expected '",
     }.items():
         assert refused("train", *arguments.split()).startswith(message)
     assert Path("old.npz").read_text() == "old"
