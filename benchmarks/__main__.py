@@ -23,8 +23,8 @@ def main() -> None:
     parser.add_argument(
         "--record", action="store_true", help="keep the headlines in benchmarks/measured.json"
     )
-    asked = parser.parse_args()
-    unknown = set(asked.names) - set(groups)
+    arguments = parser.parse_args()
+    unknown = set(arguments.names) - set(groups)
     if unknown:
         parser.error(
             f"unknown benchmark {', '.join(sorted(unknown))}: there are {', '.join(groups)}"
@@ -37,14 +37,14 @@ def main() -> None:
     from benchmarks.measure import measure
     from benchmarks.record import write
 
-    for group in asked.names or groups:
+    for group in arguments.names or groups:
         print(f"\n{group}")
         load = load_average()
         measurements = []
         for pair in importlib.import_module(f"benchmarks.{group}").pairs():
             measurements.append(measure(pair))
             print(f"  {measurements[-1].line}", flush=True)
-        if asked.record:
+        if arguments.record:
             write(group, measurements, load)
 
 

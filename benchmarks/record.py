@@ -15,7 +15,6 @@ from kmaps import num_threads
 from kmaps.bench.run.environment import describe
 
 PATH = Path(__file__).with_name("measured.json")
-_UNITS = {"s": (1.0, "s"), "bytes": (1e6, "MB")}
 
 
 def write(group: str, measurements: Iterable[Measurement], load: float | None) -> None:
@@ -54,26 +53,3 @@ def write(group: str, measurements: Iterable[Measurement], load: float | None) -
 def read() -> dict[str, Any]:
     """Return the groups of the record, by name."""
     return json.loads(PATH.read_text()) if PATH.exists() else {}
-
-
-def table(groups: dict[str, Any]) -> str:
-    """Return the headlines as a table of Markdown, with a sentence on where they come from."""
-    lines = ["| task | kmaps | instead of | takes | gain |", "| --- | ---: | --- | ---: | ---: |"]
-    for _, group in sorted(groups.items()):
-        for row in group["rows"]:
-            size, unit = _UNITS[row["measure"]]
-            gain = f"{row['ratio']:.0f}" if row["ratio"] >= 10 else f"{row['ratio']:.1f}"
-            lines.append(
-                f"| {row['headline']} | {_digits(row['ours'] / size)} {unit} | {row['rival']} "
-                f"| {_digits(row['other'] / size)} {unit} | {gain} × |"
-            )
-    processors = sorted({group["cpu"].partition(" (")[0] for group in groups.values()})
-    dates = sorted({group["date"] for group in groups.values()})
-    days = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
-    lines += ["", f"Measured by `make bench` on {' and '.join(processors)}, {days}."]
-    return "\n".join(lines)
-
-
-def _digits(amount: float) -> str:
-    """Return an amount with three significant digits."""
-    return f"{amount:,.0f}" if amount >= 100 else f"{amount:.3g}"

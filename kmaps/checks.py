@@ -222,7 +222,7 @@ def ratios_to_medians(largest: NDArray, medians: NDArray) -> NDArray[np.float64]
         Zero for columns without values, and for those whose median is less than 10⁻¹² of the
         median of these medians: most of their values are what rounding left of zeros.
     """
-    some = medians[medians > 0]
-    least = _DUST * np.median(some) if len(some) else 0.0
+    positive = medians[medians > 0]
+    least = _DUST * np.median(positive) if len(positive) else 0.0
     ratios = np.zeros(len(medians))
     return np.divide(largest, medians, out=ratios, where=medians > least)

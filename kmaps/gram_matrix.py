@@ -166,19 +166,19 @@ def _warn_of_rounding(rows: SampleMatrix, base: tuple[str, float]) -> None:
         return
     # Scaled, since D² may overflow where K does not.
     drawn = rows.draw(_NEAR_ROWS, 0).matrix
-    some = SampleMatrix.check(drawn.astype(np.float64) / rows.largest, "X")
-    squared = _GramPairs(some, None, base, "distance").matrix()
-    of_different = squared[squared > 0]
-    size = float(np.median(_own_products(some, base[1])))
+    scaled = SampleMatrix.check(drawn.astype(np.float64) / rows.largest, "X")
+    squared = _GramPairs(scaled, None, base, "distance").matrix()
+    distances = squared[squared > 0]  # of rows that differ
+    size = float(np.median(_own_products(scaled, base[1])))
     # Medians, because one far row spoils no other pair.
-    if not len(of_different) or np.median(of_different) >= _NEAR * size:
+    if not len(distances) or np.median(distances) >= _NEAR * size:
         return
     warnings.warn(
         ColumnNote(
             "in the kernel matrix, single precision leaves hardly any digits of the differences "
             "between rows, because of {}, which is far from zero and varies little: leave it out, "
             "or subtract its smallest value",
-            [largest_column(some.matrix)],
+            [largest_column(scaled.matrix)],
         ),
         stacklevel=4,
     )

@@ -31,6 +31,8 @@ def collect(values, distinct, n_distinct, table):
     ``table`` is `empty_table` at first; a place is a value, or nothing: not a number. Returns the
     new ``n_distinct``.
     """
+    if n_distinct == len(distinct):
+        return n_distinct
     mask = uint64(len(table) - 1)
     for i in range(len(values)):
         value = values[i] + 0.0  # minus zero is zero

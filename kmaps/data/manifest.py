@@ -203,10 +203,10 @@ def _inconsistencies(digest: str | None, sources: list[SourceFile]) -> Iterable[
 
 def digest_of_files(by_role: Mapping[str, str | None]) -> str | None:
     """Return the digest of a dataset from its files' by role; None where one is not known."""
-    known = {role: digest for role, digest in by_role.items() if digest is not None}
-    if len(known) < len(by_role):
+    recorded = {role: digest for role, digest in by_role.items() if digest is not None}
+    if len(recorded) < len(by_role):
         return None
-    return tree_digest(known) if len(known) > 1 else next(iter(known.values()))
+    return tree_digest(recorded) if len(recorded) > 1 else next(iter(recorded.values()))
 
 
 def _required(described_class: type[Manifest | SourceFile]) -> set[str]:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
 
-from kmaps._loops.codes import collect
+from kmaps._loops.codes import collect, empty_table
 from kmaps.codes.levels import (
     Columns,
     RunningColumns,
@@ -77,6 +77,13 @@ def test_few_values_are_found_as_unique_finds_them(form):
     np.testing.assert_array_equal(columns.has_zero(), (X == 0).any(axis=0))
     X[X == 0] = 1
     assert not Columns(form(X)).has_zero().any()
+
+
+def test_nothing_is_collected_beyond_a_full_array():
+    distinct = np.array([7.0, np.nan])
+    assert collect(np.array([1.0, 2.0]), distinct[:1], 1, empty_table(0)) == 1
+    assert distinct[0] == 7
+    assert np.isnan(distinct[1])
 
 
 @pytest.mark.parametrize("strategy", ["uniform", "quantile", "auto", "shared"])
