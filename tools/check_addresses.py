@@ -32,13 +32,13 @@ def problem_of(url: str) -> str:
 
 def lines(names: Iterable[str]) -> Iterable[str]:
     """Yield a line for each address of some datasets, once it has answered or not."""
-    asked = set()
+    visited = set()
     for name in names:
         for source in load_manifest(name).files:
             for url in source.urls:
-                if url in asked:
+                if url in visited:
                     continue
-                asked.add(url)
+                visited.add(url)
                 problem = problem_of(url)
                 yield f"::warning::{name}: {url}: {problem}" if problem else f"{name}: {url}: ok"
 

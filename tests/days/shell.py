@@ -91,7 +91,7 @@ class Shell:
                 preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
             ) as process,
         ):
-            while begun not in log.read_text():
+            while process.poll() is None and begun not in log.read_text():
                 time.sleep(0.01)
             time.sleep(after_s)
             pressed = time.monotonic()
